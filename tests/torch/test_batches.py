@@ -123,3 +123,22 @@ def test_warnings_name_the_line_of_the_caller(rng):
         with pytest.warns(UserWarning, match="does not fit") as caught:
             updated(metric, batches(rng)).compute()
         assert [warning.filename for warning in caught] == [__file__]
+
+
+@pytest.mark.filterwarnings("ignore:Dynamo")
+@pytest.mark.parametrize("bins", [None, 64])
+def test_in_a_compiled_function(rng, bins):
+    parts = batches(rng, 1000)
+    metric, uncompiled = PUAUROC(prior=0.2, bins=bins), PUAUROC(prior=0.2, bins=bins)
+
+    @torch.compile(backend="eager")
+    def step(scores, labels):
+        value = metric(2 * scores, labels)
+        metric.update(2 * scores, labels)
+        return value, metric.compute()
+
+    for scores, labels in parts:
+        value, so_far = step(scores, labels)
+        assert value == uncompiled(2 * scores, labels)
+        uncompiled.update(2 * scores, labels)
+        assert so_far == uncompiled.compute()

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 import torch
 from torch import Tensor
@@ -26,6 +26,8 @@ from pueval.torch._tensor_rows import (
 
 if TYPE_CHECKING:
     from torchmetrics import Metric
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 SHARED_PARAMETERS = """prior : float, (low, high), PriorEstimate or LabelErrors, optional
         Share of positives among the unlabeled rows, in [0, 1). Give exactly one of ``prior``,
@@ -73,6 +75,18 @@ CHANGED_BY_FORWARD = (
 )
 
 
+def _not_compiled(function: Function) -> Function:
+    """Keep ``torch.compile`` from tracing a function, and the NumPy code that it calls."""
+
+    @functools.wraps(function)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        if torch.compiler.is_compiling():
+            return torch.compiler.disable(function)(*args, **kwargs)
+        return function(*args, **kwargs)
+
+    return cast("Function", run)
+
+
 class PUMetric(PriorMetric):
     """Base of all metrics: it collects rows.
 
@@ -83,6 +97,7 @@ class PUMetric(PriorMetric):
 
     is_differentiable: ClassVar[bool] = False
     full_state_update: ClassVar[bool] = False
+    _update_count: int
     # Lists of tensors, which synchronization turns into tensors.
     scores: Any
     kinds: Any
@@ -197,6 +212,7 @@ class PUMetric(PriorMetric):
         else:
             self._update_count += 1
 
+    @_not_compiled
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Add the rows of a batch, and return the value of this batch alone.
 
@@ -232,6 +248,7 @@ class PUMetric(PriorMetric):
         """Restore the rows of this process if an evaluation of those of all processes fails."""
         wrapped = super()._wrap_compute(compute)
 
+        @_not_compiled
         @functools.wraps(compute)
         def restoring() -> Any:
             try:
@@ -305,6 +322,5 @@ def _labels_name(labels: LabelValues) -> str:
                 f"{name} must be a number, since labels are tensors; got {value!r}. Convert the "
                 "labels."
             )
-    return "_".join(
-        ["labels", *("none" if value is None else str(float(value)) for value in labels.values)]
-    )
+    names = ["none" if value is None else str(float(value)) for value in labels.values]
+    return "_".join(["labels", *names]).replace(".", ",")  # torch.compile refuses names with dots
