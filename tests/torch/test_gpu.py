@@ -107,6 +107,15 @@ def test_set_dtype_and_device(rng):
     assert (value.dtype, value.device.type) == (torch.float64, "cuda")
 
 
+@pytest.mark.parametrize("bins", [None, 64])
+def test_scores_on_another_device_than_the_metric(rng, bins):
+    parts = batches(rng)
+    expected = updated(PUAUROC(prior=0.2, bins=bins), parts).compute()
+    for place, given in (("cpu", on_gpu(parts)), ("cuda", parts)):
+        value = updated(PUAUROC(prior=0.2, bins=bins).to(place), given).compute()
+        assert (value.device.type, value.cpu()) == (place, expected)
+
+
 def test_mixed_precision_forward(rng):
     parts = batches(rng, dtype=torch.bfloat16)
     metric = PUAUROC(prior=0.2).to("cuda")

@@ -158,6 +158,7 @@ class PUMetric(PriorMetric):
             self.rows, self.lowest, self.highest = (
                 state.clone() for state in (self.rows, self.lowest, self.highest)
             )
+        kinds, read = kinds.to(self.rows.device), read.to(self.rows.device)
         add_rows(self.rows, self.lowest, self.highest, kinds, read, self.bins)
 
     @property
