@@ -9,8 +9,13 @@ import numpy as np
 
 from pueval._checks import check_choice
 from pueval._typing import Array, Target
-from pueval.audit_estimates.audited_rows import AuditedRows, checked_share, design_warnings
-from pueval.audit_estimates.design_estimate import difference_estimate
+from pueval.audit_estimates.audited_rows import (
+    AuditedRows,
+    checked_share,
+    design_warnings,
+    effective_number,
+)
+from pueval.audit_estimates.design_estimate import difference_estimate, drawn_weights
 from pueval.audit_estimates.design_weight import combine_draws, design_weight
 from pueval.audit_estimates.labeling_model import (
     AuditTally,
@@ -19,6 +24,7 @@ from pueval.audit_estimates.labeling_model import (
     ModelLabeling,
     Posterior,
     model_labeling,
+    spread_draws,
 )
 from pueval.audit_estimates.score_cells import ScoreCells
 from pueval.counts.audited_positives import AuditedPositives, raise_purity
@@ -130,7 +136,7 @@ def apply_audit(
         )
     cells, covered = ScoreCells.of(counts), checked_share(counts, rows)
     tally = audit_tally(cells, rows)
-    by_purity = labeled if purity_audit is None else purity_audit.part(labeled=True)
+    by_purity = labeled if purity_audit is None else purity_audit.part(labeled=True).in_order()
     purity, purity_draws = _purity(by_purity, purity, n_draws, seed)
     assumed = model_labeling(labeling)
     model = LabelingModel(cells, tally)
@@ -150,6 +156,8 @@ def apply_audit(
         hidden, hidden_draws = difference_estimate(
             cells, unlabeled, by_model, covered=covered, alone=alone, n_draws=n_draws, seed=seed
         )
+        n_positive = effective_number(unlabeled.weight[unlabeled.positive])
+        hidden_draws = spread_draws(hidden_draws, n_positive)
         weight = 1.0
         if labeling == "smooth" and not alone:
             weight = design_weight(cells.unlabeled, by_model, hidden, hidden_draws)
@@ -243,14 +251,18 @@ def _weight_by_score(weight: Array, order: Array) -> Array:
 def _purity(labeled: AuditedRows, purity: float, n_draws: int, seed: int) -> tuple[float, Array]:
     """Return the purity and draws of it: from audited labeled rows, if there are any.
 
-    The draws are from the posterior with Jeffreys' prior.
+    Draws come from `drawn_weights`, with half a pseudo-observation of each class, whose weight is
+    that of a random row. With equal weights, this is the posterior with Jeffreys' prior.
     """
     if not len(labeled):
         return purity, np.full(n_draws, purity)
-    size, share = labeled.effective_size, labeled.positive_share
-    shape = size * share + 0.5, size * (1 - share) + 0.5
-    draws = np.random.default_rng([seed, 24]).beta(*shape, size=n_draws)
-    return shape[0] / sum(shape), draws
+    weight, rng = labeled.weight, np.random.default_rng([seed, 24])
+    (positive,), drawn = drawn_weights([labeled.positive], weight, n_draws, rng)
+    pseudo = rng.choice(weight, size=(n_draws, 2)) * rng.gamma(0.5, size=(n_draws, 2))
+    total = drawn.sum(axis=1) + pseudo.sum(axis=1)
+    draws = (drawn @ positive + pseudo[:, 0]) / total
+    half = weight.mean() / 2
+    return float((weight @ labeled.positive + half) / (weight.sum() + 2 * half)), draws
 
 
 def _labeled_share(cells: ScoreCells, posterior: Posterior, purity: float) -> Array:

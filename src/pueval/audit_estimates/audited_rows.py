@@ -140,11 +140,6 @@ class AuditedRows:
         """Weighted share of positives (Hájek)."""
         return float(np.average(self.positive, weights=self.weight))
 
-    @property
-    def effective_size(self) -> float:
-        """Number of equally weighted rows with the same variance (Kish)."""
-        return effective_number(self.weight)
-
 
 def effective_number(weight: Array) -> float:
     """Return the number of equally weighted rows with the same variance (Kish)."""

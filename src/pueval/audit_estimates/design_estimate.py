@@ -11,12 +11,13 @@ Angelopoulos, Duchi and Zrnic, 2023). With λ = 0 it is the audit alone (Hájek)
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import scipy  # loads its submodules when they are first used
 
 from pueval._typing import Array
-from pueval.audit_estimates.audited_rows import AuditedRows, effective_number
-from pueval.audit_estimates.labeling_model import spread_draws
+from pueval.audit_estimates.audited_rows import AuditedRows
 from pueval.audit_estimates.score_cells import ScoreCells
 
 # Two pseudo-observations, one positive and one negative, with this weight of a row each: an audit
@@ -50,8 +51,7 @@ def difference_estimate(
     alone : bool
         Whether to leave the predictions out.
     n_draws, seed : int
-        Number of draws, and random seed. Draws multiply the weights of the audited rows by
-        exponential random numbers (Bayesian bootstrap of Rubin, 1981).
+        Number of draws of `drawn_weights`, and random seed.
 
     Returns
     -------
@@ -61,16 +61,16 @@ def difference_estimate(
         Not adjusted.
     """
     cell, truth = cells.find(rows.score), rows.positive.astype(np.float64)
-    prediction = predicted[cell]
-    factor = 0.0 if alone else _variance_minimizing_factor(truth, prediction, rows.weight)
+    factor = 0.0 if alone else _variance_minimizing_factor(truth, predicted[cell], rows.weight)
     n_covered, k = covered * cells.unlabeled.sum(), cells.lower.size
-    base, residual = factor * predicted, truth - factor * prediction
+    base = factor * predicted
     weight = rows.weight / rows.weight.sum()
-    found = np.bincount(cell, weights=weight * residual, minlength=k)
+    found = np.bincount(cell, weights=weight * (truth - base[cell]), minlength=k)
     positives = cells.unlabeled * base + n_covered * found
     rng = np.random.default_rng([seed, 23])
-    drawn = weight * rng.exponential(size=(n_draws, weight.size))
-    by_cell = sum_by_cell(cell, drawn * residual, k)
+    (place, truth), drawn = drawn_weights([cell, truth], weight, n_draws, rng)
+    place = place.astype(np.intp)
+    by_cell = sum_by_cell(place, drawn * (truth - base[place]), k)
     total = drawn.sum(axis=1)
     # Two pseudo-observations in random cells, with the weights of audited rows near them.
     pseudo = rng.gamma(PSEUDO_WEIGHT, size=(n_draws, 2))
@@ -84,8 +84,29 @@ def difference_estimate(
         total += extra
     rows_in_cell = np.maximum(cells.unlabeled, 1e-12)
     draws = base + n_covered * by_cell / total[:, None] / rows_in_cell
-    draws = spread_draws(draws, effective_number(rows.weight[rows.positive]))
     return _monotone_share(positives, cells.unlabeled), np.where(cells.unlabeled > 0, draws, 0.0)
+
+
+def drawn_weights(
+    columns: Sequence[Array], weight: Array, n_draws: int, rng: np.random.Generator
+) -> tuple[list[Array], Array]:
+    """Draw the weights of audited rows: the Bayesian bootstrap of Rubin (1981).
+
+    Each weight is multiplied by an exponential random number. Rows that agree in the columns and in
+    the weight are drawn together, by the gamma distribution of the sum.
+
+    Returns
+    -------
+    columns : list of ndarray of shape (k,)
+        Values of the groups of such rows.
+    weight : ndarray of shape (n_draws, k)
+        Drawn weights of the groups.
+    """
+    # Rounded, because rounding errors would make equal weights differ.
+    table = np.column_stack([*columns, np.log(weight).round(9)])
+    groups, number = np.unique(table, axis=0, return_counts=True)
+    drawn = np.exp(groups[:, -1]) * rng.gamma(number, size=(n_draws, number.size))
+    return [*groups.T[:-1]], drawn
 
 
 def sum_by_cell(cell: Array, columns: Array, k: int) -> Array:

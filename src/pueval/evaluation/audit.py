@@ -7,10 +7,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import scipy  # loads its submodules when they are first used
 
 from pueval._typing import Array, Range
 from pueval.audit_estimates.apply_audit import AppliedAudit
+from pueval.audit_estimates.design_estimate import difference_estimate
 from pueval.audit_estimates.random_labeling_test import RandomLabelingTest, random_labeling_test
 from pueval.core.mixture import check_share
 from pueval.counts.counts import Counts
@@ -130,13 +130,25 @@ class Audit(Result):
     def prior_by_audit_alone(self) -> AuditEstimate | None:
         """Share of positives among the unlabeled rows, by the audited rows alone (Hájek).
 
-        The interval is Jeffreys', for the effective number of audited rows. None if only rows above
-        some score were audited.
+        The interval is that of the Bayesian bootstrap (Rubin, 1981). None if only rows above some
+        score were audited.
         """
-        if self.applied.covered < 1:
+        applied = self.applied
+        if applied.covered < 1:
             return None
-        rows = self.applied.rows.part(labeled=False)
-        return self._proportion(rows.positive_share, rows.effective_size)
+        rows, cells = applied.rows.part(labeled=False), applied.cells
+        _, draws = difference_estimate(
+            cells,
+            rows,
+            applied.posterior.unlabeled_positive.mean(axis=0),
+            covered=1.0,
+            alone=True,
+            n_draws=len(applied.posterior.positive),
+            seed=0,
+        )
+        return self._estimate(
+            rows.positive_share, draws @ (cells.unlabeled / cells.unlabeled.sum())
+        )
 
     @cached_property
     def prior_by_scores(self) -> PriorEstimate:
@@ -158,12 +170,6 @@ class Audit(Result):
         labeled = self._positives.purity * self.counts.n_labeled
         value = labeled / (labeled + self.prior.value * self.counts.n_unlabeled)
         return self._estimate(value, self._share_draws["label_frequency"])
-
-    def _proportion(self, share: float, size: float) -> AuditEstimate:
-        tail = (1 - self.level) / 2
-        shape = size * share + 0.5, size * (1 - share) + 0.5
-        low, high = scipy.stats.beta.ppf([tail, 1 - tail], *shape)
-        return AuditEstimate(share, min(float(low), share), max(float(high), share))
 
     # ------------------------------------------------------------------ labeling
 
