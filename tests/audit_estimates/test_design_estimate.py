@@ -6,6 +6,7 @@ import scipy.stats
 
 from pueval import evaluate
 from pueval.audit_estimates.design_estimate import drawn_weights
+from pueval.errors import AssumptionWarning
 from tests.audit_estimates.audits import label_rows, make_rows
 
 
@@ -85,3 +86,13 @@ def test_purity_of_a_random_sample_has_jeffreys_interval():
     assert purity.value == pytest.approx(40.5 / 51)
     limits = scipy.stats.beta.ppf([0.025, 0.975], 40.5, 10.5)
     np.testing.assert_allclose(purity[1:], limits, atol=0.005)
+
+
+def test_unequal_sample_weights_are_noted():
+    rng = np.random.default_rng(4)
+    positive, score = make_rows(rng)
+    labeled = label_rows(rng, positive, score)
+    audited = np.where(~labeled & (rng.random(score.size) < 0.03), positive, np.nan)
+    weight = rng.lognormal(0, 2, score.size)
+    with pytest.warns(AssumptionWarning, match="very different weights or audit probabilities"):
+        evaluate(labeled, score, audited=audited, sample_weight=weight, level=None)

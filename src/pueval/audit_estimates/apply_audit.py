@@ -297,14 +297,14 @@ def _with_purity_above_prior(
 
 
 def _unequal_weights(unlabeled: AuditedRows) -> str | None:
-    """Warn that unequal probabilities make the audited rows worth far fewer."""
+    """Warn that unequal weights make the audited rows worth far fewer."""
     number, worth = len(unlabeled), float(relative_weights(unlabeled).sum())
     if worth >= min(LEAST_EFFICIENCY * number, ENOUGH_ROWS):
         return None
     return (
         f"the {number:,} audited unlabeled rows are worth only {worth:.0f}: rows with similar "
-        "scores were chosen with very different probabilities. Intervals can be too narrow. Audit "
-        "more of the rows that were unlikely to be chosen."
+        "scores have very different weights or audit probabilities. Intervals can be too narrow. "
+        "Audit more of the rows that have large weights or were unlikely to be chosen."
     )
 
 
