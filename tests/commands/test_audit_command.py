@@ -506,6 +506,13 @@ def test_warnings_of_a_plan_are_shown(rows, scores, tmp_path, capsys):
 
 
 @pytest.mark.usefixtures("fast_forecast")
+def test_a_plan_of_all_rows_forecasts_no_more_of_them(scores, tmp_path, capsys):
+    for budget, more in ((5424, True), (5524, False)):
+        assert run(plan_command(scores, tmp_path / f"{budget}.csv", "--budget", budget)) == 0
+        assert ("with 100 more rows" in " ".join(capsys.readouterr().out.split())) is more
+
+
+@pytest.mark.usefixtures("fast_forecast")
 def test_a_plan_without_ids_has_row_numbers(rows, scores, tmp_path):
     file = tmp_path / "to_check.csv"
     assert run(plan_command(scores, file, "--budget", 50)) == 0

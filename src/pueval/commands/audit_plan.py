@@ -231,6 +231,7 @@ def _description(out: str, made: Plan, drawn: DrawnRows, curve: ForecastCurve) -
         rows = "1 more row was" if again == 1 else f"{format_count(again)} more rows were"
         lines.append(f"{rows} checked before; the truth is filled in.")
     now, later = curve.at(made.budget), curve.at(made.budget + 100)
+    more = made.budget + 100 <= made.n_candidates
     # What an earlier audit found is what the forecast rests on.
     first = not made.n_earlier
     ranges = curve.range_at(made.budget)
@@ -238,7 +239,8 @@ def _description(out: str, made: Plan, drawn: DrawnRows, curve: ForecastCurve) -
         condition = " if labels are random" if first else ""
         line = (
             f"Forecast of {TITLES.get(name, name)}{condition}: ± {now[name]:.2g} "
-            f"({format_level(curve.level)} CI); with 100 more rows ± {later[name]:.2g}."
+            f"({format_level(curve.level)} CI)"
+            + (f"; with 100 more rows ± {later[name]:.2g}." if more else ".")
         )
         if first:
             low, high = ranges[name]
