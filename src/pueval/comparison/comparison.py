@@ -93,6 +93,9 @@ class Comparison(ComparedModels):
         have the standard deviation that they have if the two models are exchanged in half of the
         rows, at random, many times. The random seed chooses these rows.
 
+        With an audit, variances and covariances of all measures come from resampled rows, to which
+        the labeling model of each model is fitted again.
+
         If prior and purity were estimated, intervals and p-values include their uncertainty, which
         all models share; the p-value of the AUC does not depend on it. If they were given as
         intervals, confidence intervals hold for all of their values, and p-values are the largest.
