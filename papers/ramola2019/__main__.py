@@ -136,7 +136,7 @@ def figure_2(page: Page, run: Run) -> None:
     )
     page.add(
         f"As in the paper, naive values are far off ({signs}estimated), the correction with known values removes most of the error, and with estimated values the mean error is in between. {_worse_than_naive(by_data)} "
-        f"It is not exact: with known values, the mean absolute error of the MCC is {number(known.min())} to {number(known.max())} by data set (largest: {known.idxmax()}). "
+        f"The correction is not exact: with known values, the mean absolute error of the MCC is {number(known.min())} to {number(known.max())} by data set (largest: {known.idxmax()}). "
         f"In {int((~once['identified']).sum())} of {len(once)} runs, no prior could be estimated. There, CE uses naive values."
     )
     page.add(
