@@ -301,6 +301,7 @@ class TestFiles:
 
     def test_not_there(self, tmp_path):
         self.refused("file not found: '.*nothing.csv'", tmp_path / "nothing.csv")
+        self.refused("'https://a.org/b.csv' is not a local file.*polars", "https://a.org/b.csv")
         self.refused("no file matches", f"{tmp_path}/*.csv")
         self.refused("the folder .* has no files that can be read", tmp_path)
 
@@ -329,7 +330,7 @@ class TestFiles:
 
     def test_values(self, tmp_path):
         path = self.write(tmp_path, "label,score\n1,0.5\n,0.4\n0,0.3\n")
-        self.refused("1 rows have no label .column 'label'.*unlabeled_label=''", path)
+        self.refused("1 row has no label .column 'label'.*unlabeled_label=''", path)
         path = self.write(tmp_path, "label,score\n1,0.5\n0,\n0,NA\n")
         self.refused("2 rows with a missing score .column 'score'", path)
         path = self.write(tmp_path, "label,score\n1,0.5\n0,high\n0,0.1\n")

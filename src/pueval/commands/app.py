@@ -61,7 +61,13 @@ COMMANDS: dict[str, Callable[..., int | None]] = {
     "simulate": simulate_command,
     "count": count_command,
 }
-app.command(cyclopts.App(name="audit", help="Plan which rows to check."))
+app.command(
+    cyclopts.App(
+        name="audit",
+        help="Plan which rows to check.",
+        help_epilogue=describe_exit_codes("audit plan"),
+    )
+)
 for _name, _command in COMMANDS.items():
     *_group, _short = _name.split()
     (app[_group[0]] if _group else app).command(

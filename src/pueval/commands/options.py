@@ -188,8 +188,8 @@ class ShareOptions:
         "estimate" to estimate it from the scores. 1 means clean labels.
     label_errors
         Error rates of the labels, instead of all shares, if every row was labeled 1 or 0: the share
-        of the positives labeled 0 and of the negatives labeled 1, such as 0.2,0.05. Not with --by
-        or --over.
+        of the positives labeled 0 and of the negatives labeled 1, such as 0.2,0.05. Not for
+        groups or windows of time.
     """
 
     prior: Annotated[str | None, Parameter(group=ASSUMPTIONS)] = None

@@ -113,8 +113,9 @@ class FileTable:
         table, columns = self.numbers(), self.columns
         missing, unknown = _count(table, f"k = {NO_LABEL}", f"k = {UNKNOWN}")
         if missing:
+            rows_have = "1 row has" if missing == 1 else f"{missing:,} rows have"
             return InputError(
-                f"{missing:,} rows have no label (column {columns.label!r}). If a missing label "
+                f"{rows_have} no label (column {columns.label!r}). If a missing label "
                 "means unlabeled, pass unlabeled_label=''. Otherwise drop or fill them first."
             )
         if unknown:

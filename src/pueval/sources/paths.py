@@ -108,6 +108,11 @@ def locate(path: str | os.PathLike[str], *, remote: bool = False) -> DataLocatio
 
 def file_not_found_error(path: str) -> InputError:
     """Return the error for a file that does not exist."""
+    if "://" in path:
+        return InputError(
+            f"{path!r} is not a local file. Download it, or read scores with an engine that opens "
+            "addresses: polars, dask or spark."
+        )
     return InputError(f"file not found: {path!r} (looked in {Path.cwd()}).")
 
 
