@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pueval import Counts, InputError
+from pueval import Counts, InputError, evaluate
 from pueval.counts import clusters as clusters_module
 from pueval.counts.clusters import Clusters
 from pueval.sources import arrays, group_codes
@@ -26,6 +26,20 @@ def test_counts_are_equal_if_clusters_are(rows, rng):
     assert counts != Counts.from_arrays(y, score)
     assert counts != Counts.from_arrays(y, score, cluster=rng.permutation(cluster))
     assert counts != Counts.from_arrays(y, score, cluster=[cluster, cluster % 7])
+
+
+@pytest.mark.parametrize("scale", [1.7e308, 5e-324])
+def test_scores_of_any_size(rows, scale):
+    """The range of the scores overflows, or one over it."""
+    y, score, cluster = rows
+    rank = np.round(score).clip(-1, 3)
+    extreme = np.where(rank == -1, -scale, np.where(rank == 3, scale, rank / 4 * scale))
+    ours, expected = (
+        evaluate(y, s, prior=0.1, cluster=cluster, n_resamples=50, threshold=np.median(s))
+        for s in (extreme, np.unique(extreme, return_inverse=True)[1])
+    )
+    for name in ("roc_auc", "average_precision", "recall"):
+        assert vars(ours[name]) == pytest.approx(vars(expected[name]))
 
 
 def slow_kinds(y, values):

@@ -343,11 +343,12 @@ class _ThresholdLookup(NamedTuple):
     def of(cls, thresholds: Array) -> _ThresholdLookup:
         """Divide the range of the finite thresholds into bins."""
         finite = thresholds[np.isfinite(thresholds)]
-        lowest, width = (finite[0], finite[-1] - finite[0]) if finite.size else (0.0, 0.0)
+        lowest, highest = map(float, (finite[0], finite[-1]) if finite.size else (0.0, 0.0))
+        width = highest - lowest
         scale = (GRID - 2) / width if width > 0 else 1.0
-        if not math.isfinite(scale * width):
-            scale = 0.0
-        empty = cls(finite, float(lowest), float(scale), np.empty(0))
+        if not math.isfinite(scale * width):  # a single bin
+            lowest = scale = 0.0
+        empty = cls(finite, lowest, scale, np.empty(0))
         per_bin = np.bincount(empty.bins(finite), minlength=GRID)
         number = np.where(per_bin > 0, -1, np.cumsum(per_bin)).astype(np.int32)
         return empty._replace(number=number)
