@@ -1,5 +1,6 @@
 """Claesen's bounds against a loop over ranks, and how often they hold the truth."""
 
+import itertools
 import math
 import tracemalloc
 
@@ -216,6 +217,29 @@ def test_an_interval_holds_what_its_priors_have(rng, band, separation):
             (low, high), (lowest, highest) = getattr(alone, area), getattr(found, area)
             assert lowest <= low + 1e-12, (area, prior)
             assert high <= highest + 1e-12, (area, prior)
+
+
+@pytest.mark.parametrize("band", ["bootstrap", "clopper-pearson", "dkw"])
+def test_auc_of_all_allowed_positives(band):
+    """With ties, every way to choose the unlabeled positives that the band allows is bounded."""
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        size = int(rng.integers(4, 14))
+        y = rng.random(size) < 0.45
+        y[:2] = True, False
+        score = np.round(rng.normal(size=size) + y)
+        unlabeled = np.flatnonzero(~y)
+        hidden = int(rng.integers(0, unlabeled.size))
+        counts = Counts.from_arrays(y, score)
+        bounds = claesen_bounds(counts, prior=hidden / unlabeled.size, band=band, level=0.6)
+        above = score >= np.append(np.inf, counts.score)[:, None]
+        for chosen in itertools.combinations(unlabeled, hidden):
+            positive = y.copy()
+            positive[list(chosen)] = True
+            hits = above @ positive.astype(int)
+            if np.all((bounds.low.true_positive <= hits) & (hits <= bounds.high.true_positive)):
+                low, high = bounds.roc_auc
+                assert low - 1e-12 <= roc_auc_score(positive, score) <= high + 1e-12, seed
 
 
 def test_memory_is_a_few_columns(rng):

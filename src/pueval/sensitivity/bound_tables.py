@@ -62,9 +62,13 @@ class BoundTables(Result):
 
     @cached_property
     def roc_auc(self) -> float:
-        """Area under the ROC curve."""
-        fpr, tpr = _sort_by(self.fpr, self.tpr)
-        return float(np.trapezoid(np.maximum.accumulate(tpr), fpr))
+        """Area under the ROC curve, which is monotone in the order of the thresholds.
+
+        A bound at one threshold also holds at later ones for tpr, and at earlier ones for fpr.
+        Sorted points would cut corners of the curve where scores are tied.
+        """
+        fpr = np.minimum.accumulate(self.fpr[::-1])[::-1]
+        return float(np.trapezoid(np.maximum.accumulate(self.tpr), fpr))
 
     @cached_property
     def average_precision(self) -> float:
