@@ -250,7 +250,12 @@ def test_hopeless_data():
 
 @pytest.mark.parametrize(
     ("given", "message"),
-    [({"purity": 0.9}, "purity must be"), ({"level": 1.0}, "level"), ({"level": 0}, "level")],
+    [
+        ({"purity": 0.9}, "purity must be"),
+        ({"level": 1.0}, "level"),
+        ({"level": 0}, "level"),
+        ({"level": None}, "level must be a number; got None"),
+    ],
 )
 def test_bad_arguments(given, message):
     with pytest.raises(InputError, match=message):

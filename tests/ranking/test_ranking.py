@@ -187,6 +187,8 @@ def test_bad_prevalence():
     counts = Counts.from_arrays([1, 0], [2, 1])
     with pytest.raises(InputError, match=r"prevalence must be a number in \(0, 1\]; got 0"):
         pseudo_f(counts, prevalence=0)
+    with pytest.raises(InputError, match="prevalence must be a number; got '0.3'"):
+        pseudo_f(counts, prevalence="0.3")
 
 
 @pytest.mark.parametrize(("n", "t"), [(2, 1), (9, 2), (40, 17), (300, 290)])

@@ -120,6 +120,9 @@ def test_tipping_points(rng):
         assert again[name].value == pytest.approx(value, abs=tolerance)
     assert ev.tipping_point("roc_auc", ev["roc_auc"].value).labeling_bias == pytest.approx(1)
     assert math.isnan(ev.tipping_point("recall", 0.01).prior)  # no prior changes the recall
+    assert vars(ev.tipping_point("f1", np.float64(0.5))) == vars(ev.tipping_point("f1", 0.5))
+    with pytest.raises(InputError, match="value must be a number; got '0.5'"):
+        ev.tipping_point("f1", "0.5")
 
 
 def test_texts_of_tipping_points(rng):

@@ -196,6 +196,8 @@ def test_counts():
         (lambda: case_control(TRUTH, n_labeled=50, n_unlabeled=900, prior=0.0, seed=0),
          "900 negatives, but"),
         (lambda: case_control(TRUTH, n_labeled=50, n_unlabeled=90, prior=1.0, seed=0), r"\[0, 1\)"),
+        (lambda: case_control(TRUTH, n_labeled=50, n_unlabeled=90, prior="0.1", seed=0),
+         "prior must be a number; got '0.1'"),
     ],
 )  # fmt: skip
 def test_bad_input(call, message):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pueval._checks import check_number
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.priors._estimator_bases import PurityPriorEstimator
@@ -73,7 +74,7 @@ class RocNetwork(PurityPriorEstimator):
     def _estimate(self, counts: Counts) -> None:
         if self.purity not in (1.0, "estimate"):
             raise InputError(f'purity must be 1.0 or "estimate"; got {self.purity!r}.')
-        if not 0 < self.level <= LEVELS[-1]:
+        if not 0 < check_number("level", self.level) <= LEVELS[-1]:
             raise InputError(f"level must be a number in (0, {LEVELS[-1]}]; got {self.level!r}.")
         table = LabeledUnlabeledCounts.from_counts(counts)
         ensemble = load_ensemble("roc_pure" if self.purity == 1.0 else "roc_both")

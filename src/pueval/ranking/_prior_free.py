@@ -12,6 +12,7 @@ from functools import partial
 import numpy as np
 import scipy
 
+from pueval._checks import check_number
 from pueval._typing import Array
 from pueval.core.average_precision import average_precision
 from pueval.core.curves import naive_auc
@@ -207,7 +208,7 @@ def pseudo_f(
     """
     if prevalence is None:
         prevalence = counts.n_labeled / counts.n
-    elif not 0 < prevalence <= 1:
+    elif not 0 < check_number("prevalence", prevalence) <= 1:
         raise InputError(f"prevalence must be a number in (0, 1]; got {prevalence!r}.")
     if threshold is not None:
         n, t, k, hits = _count_hits(counts, threshold)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pueval._checks import check_number
 from pueval._typing import Array
 from pueval.core.measures import AREA_TITLES, find_measure
 from pueval.core.mixture import Mixture, Mixtures
@@ -63,8 +64,7 @@ class TippingPoint(Result):
 
 def tipping_point(name: str, value: float, labeling: BiasedLabeling) -> TippingPoint:
     """Find the labeling bias, and the prior, at which a measure could be ``value``."""
-    if math.isnan(value):
-        raise InputError("value must be a number; got nan.")
+    value = check_number("value", value)
     estimate = labeling.bounds(name, 1.0)[0].value
     _check_range(name, value)
     if math.isnan(estimate):

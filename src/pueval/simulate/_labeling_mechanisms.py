@@ -6,7 +6,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pueval._checks import check_choice, check_count, check_fraction, check_same_length
+from pueval._checks import (
+    check_choice,
+    check_count,
+    check_fraction,
+    check_number,
+    check_same_length,
+)
 from pueval._typing import Array
 from pueval.errors import InputError
 from pueval.simulate._labeling import Labeling
@@ -224,7 +230,7 @@ def case_control(
     truth = read_classes(positive)
     n_right, n_wrong = _label_counts(truth, None, n_labeled, purity)
     check_count("n_unlabeled", n_unlabeled)
-    share = float(truth.mean()) if prior is None else prior
+    share = float(truth.mean()) if prior is None else check_number("prior", prior)
     if not 0 <= share < 1:
         raise InputError(f"prior must be a number in [0, 1); got {prior!r}.")
     n_hidden = round(share * n_unlabeled)  # unlabeled positives
