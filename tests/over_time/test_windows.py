@@ -135,6 +135,15 @@ def test_order_of_rows_and_kind_of_times_do_not_matter():
     pd.testing.assert_frame_equal(texts.frame(), expected)
 
 
+def test_length_of_windows_from_numpy():
+    y, score, day, _ = make_rows()
+    ours, expected = (
+        evaluate_over_time(y, score, day, prior=0.2, level=None, window=window)
+        for window in (np.int64(2), 2)
+    )
+    pd.testing.assert_frame_equal(ours.frame(), expected.frame())
+
+
 def test_counts_of_periods():
     """A mapping from times to Counts gives the same as rows."""
     y, score, day, _ = make_rows()

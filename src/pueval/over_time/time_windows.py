@@ -68,6 +68,7 @@ class PeriodCounts:
     def windows(self, length: int) -> list[Span]:
         """Return all windows of so many periods, one for each period that ends one."""
         check_count("window", length)
+        length = int(length)  # NumPy integers do not name months
         if length > len(self.counts):
             raise InputError(
                 f"window must be at most the number of periods, {len(self.counts):,}; got "
