@@ -237,3 +237,8 @@ def test_refusals():
             getattr(metrics, name)(labeled, 2 * score, prior=0.2)
     with pytest.raises(InputError, match="n_bins must be"):
         metrics.expected_calibration_error(labeled, score, prior=0.2, n_bins=0)
+
+
+def test_a_large_distance_without_error():
+    """The share of positives in a bin with hardly any row can be large."""
+    assert debiased_distance(np.array([1e6]), np.array([0.0])) == pytest.approx(1e6)

@@ -18,6 +18,7 @@ from pueval import (
     Mixture,
     conversions,
     evaluate,
+    largest_prior,
 )
 from pueval import evaluate_by as evaluate_groups
 
@@ -168,6 +169,47 @@ class TestGroups:
         assert frame.index.names == ["group", "measure"]
         assert frame.index.get_level_values("group")[0] == (1, 2)
         assert groups["f1"].frame().index.tolist() == [(1, 2), (3, "a")]
+
+
+@pytest.mark.filterwarnings("ignore::pueval.AssumptionWarning")
+class TestNoOtherWarnings:
+    """Draws without rows of a kind, or with a negative prior, and undefined measures."""
+
+    @pytest.mark.parametrize(
+        "options",
+        [{"prevalence": 0.3}, {"label_frequency": 0.2}, {"propensity": np.full(32, 0.4)}],
+        ids=str,
+    )
+    def test_few_weighted_rows(self, options):
+        rng = np.random.default_rng(0)
+        y, score = np.repeat([1, 0], [2, 30]), rng.random(32)
+        ev = evaluate(y, score, sample_weight=rng.random(32) + 0.3, n_resamples=200, **options)
+        assert ev["roc_auc"].low < ev["roc_auc"].high
+        assert ev.presence()["f_pb"].value > 0
+        if "propensity" not in options:
+            assert ev.labeling_bias(1.5)["recall"].high <= 1
+
+    def test_nearly_all_positives_are_labeled(self):
+        ev = evaluate(
+            [1, 0, 1, 1], [1, 2, 3, 2], label_frequency=0.967, target="unlabeled", threshold=1
+        )
+        for name in ("fowlkes_mallows", "ndcg_score", "bedroc_score"):
+            assert not ev[name].low > ev[name].high
+
+    def test_no_positives(self):
+        ev = evaluate(Y, SCORE, prior=0, target="unlabeled", level=None)
+        assert math.isnan(ev["bedroc_score"].value)
+
+    @pytest.mark.parametrize("score", [np.zeros(8), np.full(8, 0.3), (SCORE > 0.45) * 1.0])
+    def test_calibration_of_few_distinct_scores(self, score):
+        ev = evaluate(Y, score, prior=0.3, n_resamples=50)
+        assert ev.calibration().error.value >= 0
+
+    @pytest.mark.parametrize("n", [30, 60])
+    def test_one_labeled_cluster(self, n):
+        rows = np.arange(n)
+        counts = Counts.from_arrays(rows == 3, rows / n, cluster=[rows // 4, rows // 3])
+        assert largest_prior(counts).prior == 1
 
 
 # ---------------------------------------------------------------------- any input at all

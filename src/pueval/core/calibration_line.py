@@ -125,7 +125,7 @@ def debiased_distance(distance: Array, error: Array) -> Array:
     >>> debiased_distance(np.array([0.01, 0.1]), np.array([0.05, 0.0]))
     array([0. , 0.1])
     """
-    size, error = np.abs(distance), np.maximum(error, np.finfo(float).tiny)
+    size, error = np.abs(distance), np.maximum(error, 1e-200)
     low, high = np.zeros_like(size), size.copy()
     for _ in range(60):
         middle = (low + high) / 2
@@ -264,6 +264,6 @@ def _newton_step(gradient: tuple[Array, Array], hessian: tuple[Array, ...]) -> t
     with np.errstate(divide="ignore", invalid="ignore"):
         determinant = aa * bb - ab * ab
         step = (bb * g - ab * h) / determinant, (aa * h - ab * g) / determinant
-    length = np.maximum(np.abs(step[0]), np.abs(step[1]))
-    factor = np.minimum(1.0, LARGEST_STEP / np.maximum(length, np.finfo(float).tiny))
-    return step[0] * factor, step[1] * factor
+        length = np.maximum(np.abs(step[0]), np.abs(step[1]))
+        factor = np.minimum(1.0, LARGEST_STEP / np.maximum(length, np.finfo(float).tiny))
+        return step[0] * factor, step[1] * factor

@@ -139,8 +139,9 @@ def share_errors(counts: Counts, bins: CalibrationBins, mixture: Mixture, target
     for kind, (sample, kinds) in enumerate(zip(samples, moved, strict=True)):
         share, size = shares[kinds[-1]], sample.effective_size
         if share is not None and size > 1:
-            slope = (observed(kinds, STEP) - observed(kinds, -STEP)) / (2 * STEP)
-            variance += slope**2 * share * (1 - share) / (size - 1)
+            with np.errstate(invalid="ignore"):  # in bins without rows
+                slope = (observed(kinds, STEP) - observed(kinds, -STEP)) / (2 * STEP)
+                variance += slope**2 * share * (1 - share) / (size - 1)
             slopes[kind] = np.nan_to_num(slope)
     if counts._clusters is not None:
         lowest, _ = score_range([sample for sample in counts._samples if sample.chunks])

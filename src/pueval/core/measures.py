@@ -197,7 +197,7 @@ def _geometric_mean(t: Table) -> Array:
 
 
 def _fowlkes_mallows(t: Table) -> Array:
-    return _ratio(t.true_positive, np.sqrt(np.maximum(t.predicted, 0) * t.positive))
+    return _ratio(t.true_positive, np.sqrt(np.maximum(t.predicted, 0) * np.maximum(t.positive, 0)))
 
 
 def fbeta(beta: float) -> Measure:

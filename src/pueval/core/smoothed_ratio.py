@@ -144,8 +144,9 @@ def smoothed_log_ratio(presences: Array, rows: Array) -> Array:
 
     blocks = [slice(first, first + LINES) for first in range(0, len(presences), LINES)]
     curves = np.concatenate(map_in_threads(best_curves, blocks))
-    odds = presences.sum(axis=-1, keepdims=True) / rows.sum(axis=-1, keepdims=True)
-    log_ratio: Array = curves - np.log(odds)
+    with np.errstate(divide="ignore", invalid="ignore"):  # resamples without rows of a kind
+        odds = presences.sum(axis=-1, keepdims=True) / rows.sum(axis=-1, keepdims=True)
+        log_ratio: Array = curves - np.log(odds)
     return log_ratio
 
 

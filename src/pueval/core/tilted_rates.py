@@ -117,9 +117,9 @@ def tilted_rates(
         reference = reference_share(counts, shares, target)
         labeled = labeled - wrong_label_share(mixture, prior) * reference
     positive = np.cumsum(factor * np.diff(labeled, axis=-1, prepend=0), axis=-1)
-    return rates_from_recall(
-        counts, threshold, positive / positive[..., -1:], shares, mixture, target
-    )
+    with np.errstate(invalid="ignore"):  # resamples without labeled rows
+        tpr = positive / positive[..., -1:]
+    return rates_from_recall(counts, threshold, tpr, shares, mixture, target)
 
 
 def rates_from_recall(

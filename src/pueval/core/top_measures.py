@@ -84,7 +84,7 @@ def _ndcg(rates: Rates, rows: RowsOf | None = None) -> Array:
     gain = gains.positives * gains.mean_weight(
         ("discount", k), lambda x: discount_sum(np.minimum(x, k))
     )
-    return _divide(gain, discount_sum(np.minimum(gains.positives, k)))
+    return _divide(gain, discount_sum(np.clip(gains.positives, 0, k)))
 
 
 def recall_at(rows: RowsOf) -> TopMeasure:
@@ -171,7 +171,8 @@ def _enhancement(rates: Rates, decay: float) -> Array:
 
 def _bedroc(rates: Rates, decay: float) -> Array:
     prevalence = line_prevalence(rates)
-    largest = np.expm1(-decay * prevalence) / (prevalence * math.expm1(-decay))
+    with np.errstate(invalid="ignore"):  # undefined without positives
+        largest = np.expm1(-decay * prevalence) / (prevalence * math.expm1(-decay))
     least = largest * np.exp(-decay * (1 - prevalence))
     return _divide(_enhancement(rates, decay) - least, largest - least)
 

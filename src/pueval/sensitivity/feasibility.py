@@ -139,15 +139,15 @@ def largest_prior(counts: Counts, *, purity: float = 1.0, level: float = 0.95) -
             "there are no unlabeled rows, so there is no prior to bound. Check the labels."
         )
 
-    candidates = [
-        (tail, purity * (tail.background_bound / tail.labeled_bound))
-        for tail in _tail_shares(counts, level, background_from_above=True)
-    ]
-    if purity < 1:
-        for tail in _tail_shares(counts, level, background_from_above=False):
-            with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore"):
+        candidates = [
+            (tail, purity * (tail.background_bound / tail.labeled_bound))
+            for tail in _tail_shares(counts, level, background_from_above=True)
+        ]
+        if purity < 1:
+            for tail in _tail_shares(counts, level, background_from_above=False):
                 ratio = tail.labeled_bound / tail.background_bound
-            candidates.append((tail, 1 - (1 - purity) / ratio))
+                candidates.append((tail, 1 - (1 - purity) / ratio))
     tail, bounds = min(candidates, key=lambda candidate: np.nanmin(candidate[1]))
     index = int(np.nanargmin(bounds))
     background_prior = float(bounds[index])
@@ -245,7 +245,7 @@ def share_ratio_bounds(counts: Counts, *, level: float = 0.95) -> ShareRatioBoun
     """Compute the two ratios that say which priors and purities go together."""
     if counts._clusters is not None:
         counts = reduced_counts(counts)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         tails = _tail_shares(counts, level, background_from_above=True)
         other_to_labeled = min(np.nanmin(t.background_bound / t.labeled_bound) for t in tails)
         tails = _tail_shares(counts, level, background_from_above=False)

@@ -256,7 +256,8 @@ def _draw_rows(
             None if clusters is None else clusters.represented,
         )
         positives = number[:, -1] / weight
-        positive = number / number[:, -1:]
+        with np.errstate(invalid="ignore"):  # draws without labeled rows
+            positive = number / number[:, -1:]
         resampled = resampled._replace(positive=positive)
         expected = expected._replace(positive=expected_positives)
     noise = rng.normal(size=options.n_resamples)
