@@ -337,7 +337,7 @@ def _represent(counts: Counts, positives: AuditedPositives, effective: float) ->
     rows = Counts(counts._labeled, counts._unlabeled, counts._negative)
     fine = rows._thinned(FINE_CELLS, keep=positives.lower)
     number = positives.positives(fine.score, fine.labeled, fine.unlabeled)
-    if positives.purity < 1:
+    if positives.purity < 1 and number.any():
         # Rates are corrected for purity; so wrong labels are mixed in, spread like the negatives.
         in_target = fine.unlabeled
         if positives.target == "population":

@@ -247,7 +247,7 @@ class AuditedPairs:
             measure = MEASURES[name]
             sign = 1 if measure.greater_is_better else -1
             of_thresholds = sign * measure(rates)
-            values[best] = sign * np.nanmax(of_thresholds, axis=1)
+            values[best] = sign * np.fmax.reduce(of_thresholds, axis=1)
         return values
 
     def _shares_of_cells_above(self, k: int, thresholds: Array) -> Array:

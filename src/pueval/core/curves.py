@@ -100,7 +100,9 @@ class PrecisionRecallCurve(Result):
 
     @property
     def area(self) -> float:
-        """Average precision: the sum of precision times step of recall."""
+        """Average precision: the sum of precision times step of recall; NaN without positives."""
+        if not self.recall[-1]:
+            return math.nan
         return float(np.sum(np.diff(self.recall) * self.precision[1:]))
 
     def _headline(self) -> str:
@@ -149,8 +151,11 @@ def mean_placement(counts: Counts, target: Target = "population") -> float:
     """Probability that a positive outscores a random row of the target; ties count half.
 
     Each labeled row represents 1/propensity positives; after an audit, the positives are estimated.
+    NaN if the audit found none in the target.
     """
     score, cumulative = counts._inverse_propensity_sample().distinct_cumulative()
+    if not score.size:
+        return math.nan
     weight = np.diff(cumulative, prepend=0)
     outscored_by = np.zeros(score.size)
     for kind in counts._target_samples(target):

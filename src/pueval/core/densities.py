@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -147,9 +148,10 @@ def score_densities(
     labeled_size, background_size = (size / effect for size in counts.effective_sizes)
     pair, sizes = (labeled, background), (labeled_size, background_size)
     background_prior = mixture.background_prior(counts)
+    n_represented = counts.n_represented or math.nan  # an audit may have found no positives
     if steps.represented_positives is not None:
         pair = (
-            _bin_shares(steps.represented_positives / counts.n_represented),
+            _bin_shares(steps.represented_positives / n_represented),
             _bin_shares(corrected.predicted),
         )
         n_rows = sum(counts.effective_sizes)
@@ -164,7 +166,8 @@ def score_densities(
     coefficients = correct_pair(first, second, mixture, background_prior)
     variance = [share * (1 - share) / size for share, size in zip(pair, sizes, strict=True)]
     errors = [np.sqrt(a**2 * variance[0] + b**2 * variance[1]) for a, b in coefficients]
-    positive, negative = _bin_shares(corrected.tpr), _bin_shares(corrected.fpr)
+    tpr = corrected.tpr if counts.n_represented else np.full(cuts.size, np.nan)
+    positive, negative = _bin_shares(tpr), _bin_shares(corrected.fpr)
     columns = [share / width for share in (labeled, background, positive, negative, *errors)]
     return ScoreDensities(edges, cuts, *columns, scale=scale)  # type: ignore[misc]
 

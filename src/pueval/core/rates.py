@@ -119,7 +119,7 @@ class Shares(NamedTuple):
             share(steps.negative, counts.n_negative),
             None
             if steps.represented_positives is None
-            else steps.represented_positives / counts.n_represented,
+            else share(steps.represented_positives, counts.n_represented),
         )
 
     def part(self, columns: Array) -> Shares:

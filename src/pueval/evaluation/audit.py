@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -24,7 +25,7 @@ from pueval.text.numbers import (
     format_level,
     format_number,
 )
-from pueval.text.results import Result
+from pueval.text.results import Result, plain_dict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -264,8 +265,11 @@ class Audit(Result):
             inside[:] = True
         propensity = self.applied.posterior.propensity[:, inside]
         mean = propensity.mean(axis=0)
-        ratio = propensity.max(axis=1) / propensity.min(axis=1)
-        estimate = self._estimate(float(mean.max() / mean.min()), ratio)
+        with np.errstate(divide="ignore", invalid="ignore"):  # propensities of 0
+            ratio = propensity.max(axis=1) / propensity.min(axis=1)
+            estimate = self._estimate(float(mean.max() / mean.min()), ratio)
+        if math.isnan(estimate.high):
+            estimate = estimate._replace(high=math.inf)
         if self.random_labeling_pvalue < 1 - self.level:
             return estimate
         return estimate._replace(low=1.0)
@@ -428,11 +432,12 @@ class Audit(Result):
         return "" if self._settings is None else repr(self.widths())
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what the audit found as plain numbers and text.
+        """Return what the audit found as plain numbers and text, ready for JSON.
 
         Returns
         -------
         dict
+            Undefined and infinite numbers are None.
         """
         estimates = {
             "prior": self.prior,
@@ -441,7 +446,7 @@ class Audit(Result):
             "purity": self.purity,
             "labeling_bias": self.labeling_bias,
         }
-        return {
+        content = {
             "labeling": self.labeling,
             "n_unlabeled": self.n_unlabeled,
             "n_unlabeled_positive": self.n_unlabeled_positive,
@@ -458,3 +463,4 @@ class Audit(Result):
             },
             "widths": None if self._settings is None else self.widths().to_dict(),
         }
+        return plain_dict(content)

@@ -164,7 +164,7 @@ def threshold_within_bin(counts: Counts, threshold: float) -> str | None:
 
 def few_effective_rows(counts: Counts) -> str | None:
     """Warn that a few labeled rows with small propensities dominate, or are missing."""
-    if not counts.has_propensity:
+    if not counts.has_propensity or not counts.n_represented:
         return None
     labeled, represented = counts.effective_sizes[0], counts._inverse_propensity_sample()
     # With one more labeled row, which represents as many positives as it could.

@@ -90,7 +90,8 @@ def _with_wrong_labels(
 ) -> Array:
     audit = counts._audit
     assert audit is not None  # noqa: S101 - for the type checker
-    tpr = positives / number[:, None]
+    with np.errstate(invalid="ignore"):  # draws without positives
+        tpr = positives / number[:, None]
     if np.all(purity == 1):
         return tpr
     rows = np.atleast_2d(_target_rows(counts, shares))
