@@ -171,3 +171,16 @@ def test_what_counts_with_clusters_refuse(tmp_path):
         counts + Counts.from_frame(FEW, label="label", score="a")
     with pytest.raises(InputError, match="cannot combine by with cluster"):
         tally(FEW, label="label", scores="a", by="number", cluster="patient")
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_two_way_clusters_of_files_are_refused(tmp_path, suffix):
+    path = tmp_path / f"rows.{suffix}"
+    rows = pl.from_pandas(FEW)
+    (rows.write_csv if suffix == "csv" else rows.write_parquet)(path)
+    columns = ["patient", "number"]
+    for source, read in ((path, Counts.from_file), (FEW, Counts.from_frame)):
+        with pytest.raises(InputError, match="For two-way clusters, pass arrays"):
+            read(source, label="label", score="a", cluster=columns)
+    with pytest.raises(InputError, match="For two-way clusters, pass arrays"):
+        tally(path, label="label", scores="a", cluster=columns)

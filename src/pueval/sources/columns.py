@@ -57,6 +57,11 @@ class Columns:
     cluster: str | None = None
     second_cluster: str | None = None
 
+    def __post_init__(self) -> None:
+        """Refuse names that are not text, before any file is read."""
+        for name, content in self.contents:
+            _check_text(name, content)
+
     @property
     def numbers(self) -> tuple[str, ...]:
         """Scores and weights."""
@@ -95,8 +100,7 @@ def score_names(scores: str | Sequence[str]) -> tuple[str, ...]:
 
 def check_column(name: str, columns: Sequence[str], content: str) -> None:
     """Refuse a column that does not exist, and list those that do."""
-    if not isinstance(name, str):
-        raise InputError(f"column names must be text; got {name!r} for the {content} column.")
+    _check_text(name, content)
     if name in columns:
         return
     parts = [part.strip() for part in name.split(",")]
@@ -113,6 +117,14 @@ def check_column(name: str, columns: Sequence[str], content: str) -> None:
     if lacks_header(columns):
         names += f". All of them are numbers: the header line seems to be missing. {ADD_HEADER}"
     raise InputError(f"no {content} column {name!r}.{hint} The columns are {names}.")
+
+
+def _check_text(name: object, content: str) -> None:
+    if isinstance(name, str):
+        return
+    two_ways = content == "cluster" and isinstance(name, list | tuple)
+    hint = " For two-way clusters, pass arrays instead of a file or frame." if two_ways else ""
+    raise InputError(f"column names must be text; got {name!r} for the {content} column.{hint}")
 
 
 def check_unique(name: str, columns: Sequence[str], file: str) -> None:
