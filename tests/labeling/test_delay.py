@@ -176,6 +176,21 @@ def test_dates_of_all_kinds_give_the_same():
     assert elapsed.delay == pytest.approx([1.5])
 
 
+def test_hours_as_parts_of_days_are_equal_delays(rng):
+    """Hours as parts of days have rounding errors, and equal delays and ages would differ."""
+    event, label, _ = simulate(rng, 1500, days=True)
+    whole = from_delay(event, label, as_of=200)
+    start, hour = np.datetime64("2025-03-07T01:00"), np.timedelta64(1, "h")
+    dates = [start + (time * 3600).astype("timedelta64[s]") for time in (event, label)]
+    for parts in (
+        from_delay(event / 24, label / 24, as_of=200 / 24),
+        from_delay(*dates, as_of=start + 200 * hour),
+    ):
+        np.testing.assert_array_equal(parts.n_labels, whole.n_labels)
+        np.testing.assert_array_equal(parts.at_risk, whole.at_risk)
+        assert parts.hidden == pytest.approx(whole.hidden)
+
+
 def test_times_with_and_without_a_time_zone_are_not_compared():
     """Delays would be wrong by hours, without a word."""
     pl = pytest.importorskip("polars")

@@ -67,7 +67,9 @@ class LabelTimes:
                 "event_time, label_time and as_of must be all numbers, all dates with a time zone "
                 f"or all dates without; got {event_kind}, {label_kind} and {now_kind}."
             )
-        times = cls(now[0] - event, label - event, "" if event_kind == "numbers" else "days")
+        largest = max(np.nanmax(np.abs(times)) for times in (event, label, now))
+        age, delay = _without_rounding(np.stack([now[0] - event, label - event]), largest)
+        times = cls(age, delay, "" if event_kind == "numbers" else "days")
         times._refuse_impossible()
         return times
 
@@ -94,6 +96,15 @@ class LabelTimes:
                 raise InputError(
                     f"{what} in {number:,} of {wrong.size:,} rows, first in row {row:,}. {advice}"
                 )
+
+
+def _without_rounding(lengths: Array, largest: float) -> Array:
+    """Return lengths of time, those that differ only by rounding of the times being equal."""
+    distinct, place = np.unique(lengths, return_inverse=True)
+    is_rounded = np.diff(distinct) <= 8 * np.finfo(np.float64).eps * largest
+    is_first = np.concatenate([[True], ~is_rounded])
+    merged = distinct[is_first][np.cumsum(is_first) - 1]
+    return np.asarray(merged[place].reshape(lengths.shape))
 
 
 def _read_times(name: str, values: Any) -> tuple[Array, str]:
