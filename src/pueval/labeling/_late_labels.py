@@ -46,7 +46,7 @@ def from_delay(
     up to d is too large. The product-limit estimate in reversed time corrects this:
     F(d) = Π_{t > d} (1 − n(t)/R(t)), with n(t) the number of delays equal to t and R(t) that of
     labeled rows with delay ≤ t ≤ age. It assumes that the delay of a positive does not depend on
-    the time of its event.
+    the time of its event. For labels that arrive in batches, count both times in batches.
 
     F is relative to the longest delay in use, the *horizon*: the data say nothing about labels that
     come later. A positive is a row that gets its label within the horizon.
