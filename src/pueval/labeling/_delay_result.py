@@ -11,7 +11,13 @@ import numpy as np
 from pueval._checks import check_number, check_same_length
 from pueval._typing import Array
 from pueval.sources.arrays import one_column
-from pueval.text.numbers import format_count, format_estimate, format_interval, format_number
+from pueval.text.numbers import (
+    equation_of_pvalue,
+    format_count,
+    format_estimate,
+    format_interval,
+    format_number,
+)
 from pueval.text.results import Result, evenly_spaced, plain_dict
 from pueval.text.tables import text_table
 
@@ -247,9 +253,10 @@ class DelayEstimate(Result):
 
     def _trend_warning(self) -> str:
         return (
-            "delays depend on the time of the event "
-            f"(p = {format_number(self.trend_pvalue)}), so their distribution and the propensities "
-            "are of no fixed process. Use a period in which reporting did not change."
+            "delays seem to depend on the time of the event "
+            f"({equation_of_pvalue(self.trend_pvalue)}). If they do, no single distribution "
+            "describes them, and the propensities are wrong. Use a period in which reporting did "
+            "not change."
         )
 
 
