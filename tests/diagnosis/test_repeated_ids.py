@@ -89,6 +89,20 @@ def test_evaluate_names_the_column(data, save, capsys, name):
         assert "repeats" not in capsys.readouterr().out
 
 
+def test_windows_of_time_cannot_be_combined_with_clusters(data, save, capsys):
+    path = save(data.assign(day=np.arange(len(data)) % 3))
+    command = ["evaluate", path, "--label", "label", "--score", "model", "--prior", "0.2"]
+    command += ["--over", "day", "--every", "1"]
+    run(command)
+    [line] = [line for line in capsys.readouterr().out.splitlines() if "repeats" in line]
+    assert line.endswith(
+        "pass --cluster patient and --by with a column of months, instead of --over: the standard "
+        f"error of the AUC of model would be about {clustered_factor(data):.1f} times as large."
+    )
+    run([*command, "--quiet"])
+    assert "repeats" not in capsys.readouterr().out
+
+
 def clustered_factor(data, score="model", **columns):
     """Return the ratio of standard errors with and without clusters, by `evaluate`."""
     weights = {name: data[column] for name, column in columns.items()}

@@ -297,7 +297,11 @@ def evaluate_command(
             )
         if not quiet:
             print_written(json_path, html_path)
-        return over_time_command.print_times(times, quiet=quiet)
+        status = over_time_command.print_times(times, quiet=quiet)
+        if not quiet:
+            columns = Columns(label, tuple(score), rows.weight)
+            _print_repeated_ids(file, columns, rows, time.over, over_time=True)
+        return status
     if group_prior != "shared":
         raise InputError("--group-prior needs --by or --over.")
     if shrink:
@@ -397,13 +401,20 @@ def _families(
     return {name: ev.family(*measures) for name, ev in evaluations.items()} if measures else {}
 
 
-def _print_repeated_ids(file: str, columns: Columns, rows: CountOptions, other: str | None) -> None:
+def _print_repeated_ids(
+    file: str,
+    columns: Columns,
+    rows: CountOptions,
+    other: str | None,
+    *,
+    over_time: bool = False,
+) -> None:
     """Print a line about ids that repeat, and what clusters would change.
 
     ``other`` is another column in use.
     """
     if rows.engine == "duckdb":
         others = () if other is None else (other,)
-        hint = find_repeated_ids(file, columns, others, labels=rows.labels)
+        hint = find_repeated_ids(file, columns, others, labels=rows.labels, over_time=over_time)
         if hint is not None:
             print_line(hint)

@@ -42,6 +42,7 @@ def find_repeated_ids(
     others: Collection[str] = (),
     *,
     labels: LabelValues | None = None,
+    over_time: bool = False,
 ) -> str | None:
     """Say which column of ids repeats in a file, and what clusters change; None if nothing.
 
@@ -61,6 +62,8 @@ def find_repeated_ids(
         More columns that are used already.
     labels : LabelValues, optional
         Labels of the rows. Without them, the text does not say what clusters change.
+    over_time : bool
+        Whether rows were divided into windows of time, which cannot be combined with clusters.
     """
     if os.fspath(path) == STANDARD_INPUT:
         return None
@@ -85,7 +88,8 @@ def find_repeated_ids(
         return None
     first = "first " if n_rows == SAMPLE_ROWS else ""
     for name in sorted(repeated, key=lambda key: (not named_like_ids(key), repeated[key])):
-        text = describe_repeats(name, f"{repeated[name]:,}", f"the {first}{n_rows:,}")
+        rows = f"the {first}{n_rows:,}"
+        text = describe_repeats(name, f"{repeated[name]:,}", rows, over_time=over_time)
         factor = None
         if labels is not None and reread:
             with contextlib.suppress(InputError):  # such as a missing id below the first rows
@@ -97,11 +101,14 @@ def find_repeated_ids(
     return None
 
 
-def describe_repeats(name: str, distinct: str, rows: str) -> str:
+def describe_repeats(name: str, distinct: str, rows: str, *, over_time: bool = False) -> str:
     """Say that the ids in a column repeat, and which option clusters need."""
+    option = shlex.join(["--cluster", name])
+    if over_time:
+        option += " and --by with a column of months, instead of --over"
     return (
         f"{name!r} repeats: {distinct} values in {rows} rows. If rows with the same value belong "
-        f"together, pass {shlex.join(['--cluster', name])}"
+        f"together, pass {option}"
     )
 
 
