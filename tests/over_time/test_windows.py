@@ -232,6 +232,14 @@ class TestLabelDelay:
         by_latest = evaluate_over_time(y, score, day, label_delay=dt.timedelta(days=60), **options)
         assert by_latest.notes == times.notes
 
+    def test_a_window_left_out_can_be_larger_than_all_others(self):
+        time = np.repeat([0, 1, 2], [300, 300, 2000])
+        y, score = np.arange(time.size) % 4 == 0, np.arange(time.size) % 97 % 7
+        times = evaluate_over_time(
+            y, score, time, every=1, prevalence=0.4, label_delay=1, as_of=3, n_resamples=2
+        )
+        assert times.evaluated.tolist() == [True, True, False]
+
     def test_a_day_less_and_the_window_is_complete(self):
         y, score, day, _ = make_rows()
         notes = [

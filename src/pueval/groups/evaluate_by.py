@@ -460,7 +460,8 @@ def own_label_count_error(sizes: GroupSizes, overall: Evaluation, group_prior: G
     if overall.assumptions.prior_follows_from is None:
         return np.ones(sizes.n.size)
     # The shared prior follows from all labeled rows, and has the error of their number.
-    own_part: Array = np.sqrt(1 - sizes.n / overall.counts.n)
+    # Windows with incomplete labels, which have no estimates, are not among all rows.
+    own_part: Array = np.sqrt(np.maximum(1 - sizes.n / overall.counts.n, 0))
     return own_part
 
 
