@@ -61,6 +61,22 @@ class TestOverlap:
         covered = (changes.low[1:] < 0) & (changes.high[1:] > 0)
         assert 0.93 < covered.mean() < 0.995
 
+    @pytest.mark.parametrize("window", [1, 3])
+    def test_a_prior_that_follows_from_all_rows_is_the_same_in_both_windows(self, window):
+        """Changes are as certain as with this prior known; a single window is more certain."""
+        rows, options = stream(7, 6, 400), {"every": 1, "window": window, "threshold": 1.0}
+        options |= {"watch": ["prevalence", "accuracy"], "n_resamples": 2}
+        follows = evaluate_over_time(*rows, prevalence=0.3, **options)
+        known = evaluate_over_time(*rows, prior=follows.overall.mixture.prior, **options)
+        for measure in options["watch"]:
+            errors = [times.changes(measure).standard_error[1:] for times in (follows, known)]
+            np.testing.assert_allclose(*errors, rtol=0.01)
+            highs = [times.sequence(measure).high for times in (follows, known)]
+            np.testing.assert_allclose(*highs, rtol=0.01)
+        part = np.sqrt(1 - window / 6)
+        errors = [times["prevalence"].standard_error for times in (follows, known)]
+        np.testing.assert_allclose(errors[0], part * errors[1])
+
     def test_changes_of_weighted_rows(self):
         """With equal weights, importance weights change nothing."""
         rows = stream(1, 12, 400)

@@ -83,7 +83,9 @@ def estimate_random_labels(
             labeled_share[name][windows] = share
     notes = priors.notes | infeasible_notes(unclipped, usable, options.level)
     prior = np.where(usable, priors.prior, np.nan)
-    estimates = replace(undefined_windows(n_windows), prior=prior)
+    estimates = replace(
+        undefined_windows(n_windows), prior=prior, own_label_count=label_count_error
+    )
     for name in GROUP_MEASURES:
         estimates.value[name] = unclipped.value[name]
         estimates.naive[name] = unclipped.naive[name]
@@ -91,12 +93,13 @@ def estimate_random_labels(
         own, shared = priors.split_changes(unclipped.prior_change[name])
         parts = estimates.parts[name]
         parts[:] = 0.0 * unclipped.error[name]
-        parts[ROWS], parts[PRIOR] = unclipped.prevalence_change(name), own
+        own_change = unclipped.prevalence_change(name)
+        parts[ROWS], parts[PRIOR] = divide_or_zero(own_change, label_count_error), own
         estimates.shared[name][:] = shared, unclipped.purity_change[name]
         if name in MEASURES:
             parts[[LABELED, UNLABELED, NEGATIVE]] = unclipped.changes[name][:3]
             continue
-        of_rows = unclipped.error[name] ** 2 - parts[ROWS] ** 2
+        of_rows = unclipped.error[name] ** 2 - own_change**2
         parts[LABELED] = np.sqrt(of_rows * labeled_share[name])
         parts[BACKGROUND] = np.sqrt(of_rows * (1 - labeled_share[name]))
     _add_shares(estimates, sizes, priors, label_count_error, slope, options)
@@ -200,7 +203,7 @@ def _add_shares(
         unlabeled_share = divide_or_zero(sizes.n_unlabeled, sizes.n)
         by_purity = divide_or_zero(sizes.n_labeled, sizes.n) + slope * unlabeled_share
         error[windows] = mixtures.prevalence_standard_error(own_sizes)
-        error *= label_count_error
+        error[label_count_error == 0] = 0.0
     for name, value, rows, factor, purity_slope in (
         ("prior", prior, 0.0, np.ones(prior.size), slope),
         ("prevalence", prevalence, error, unlabeled_share, by_purity),

@@ -40,6 +40,10 @@ class WindowEstimates:
         Change of the value with one standard error of each source.
     shared : dict of str to ndarray of shape (2, n)
         Change with one standard error of the prior and of the purity that all windows share.
+    own_label_count : ndarray of shape (n,)
+        Part, from 0 to 1, of the error of the number of labeled rows that stays in an estimate. The
+        rest cancels if the shared prior follows from all labeled rows; but not in a difference of
+        windows, from which the shared prior cancels.
     sizes : GroupSizes
         Sizes of the windows.
     weights, squares : ndarray of shape (6, n)
@@ -57,6 +61,7 @@ class WindowEstimates:
     center: dict[str, Array]
     parts: dict[str, Array]
     shared: dict[str, Array]
+    own_label_count: Array
     sizes: GroupSizes
     weights: Array
     squares: Array
@@ -66,6 +71,7 @@ class WindowEstimates:
     def standard_error(self, measure: str) -> Array:
         """Return the standard errors of a measure."""
         parts = np.concatenate([self.parts[measure], self.shared[measure]])
+        parts[ROWS] *= self.own_label_count
         error: Array = np.sqrt(np.sum(parts**2, axis=0))
         return error
 
@@ -141,6 +147,7 @@ def undefined_windows(n_windows: int) -> WindowEstimates:
         center=columns(n_windows),
         parts=columns(N_SOURCES, n_windows),
         shared=columns(2, n_windows),
+        own_label_count=np.ones(n_windows),
         sizes=GroupSizes(empty, empty, empty, (empty, empty, empty)),
         weights=empty,
         squares=empty,
