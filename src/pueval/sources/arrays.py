@@ -269,9 +269,12 @@ def one_column(values: Any, name: str) -> Array:
         raise text_error(name, values)
     if len(columns := _column_names(values)) > 1:
         raise _several_columns_error(name, columns)
+    values = to_host(values)
     try:
-        array = np.asarray(to_host(values))
+        array = np.asarray(values)
     except ValueError:
+        if not isinstance(values, list | tuple):
+            raise
         raise InputError(
             f"{name} must have one value per row; got parts of different lengths. Concatenate them "
             "first, for example with numpy.concatenate."
