@@ -100,6 +100,7 @@ def test_an_estimate_with_another_purity_is_refused(rng):
         {"label_frequency": 1},
         {"label_frequency": 1e-6, "purity": 0.5},
         {"label_frequency": (0.1, 1.0)},
+        {"estimate_every": np.int64(2)},
         {"prevalence": 0.3, "purity": "estimate"},
         {"prior": np.float64(0.2), "purity": np.float32(0.5)},
     ],

@@ -7,6 +7,7 @@ from functools import cache
 from numbers import Real
 from typing import Any
 
+from pueval._checks import check_count
 from pueval.core.label_errors import LabelErrors
 from pueval.core.mixture import Mixture, check_target
 from pueval.counts.counts import Counts
@@ -25,14 +26,7 @@ def check_settings(
     if estimate_every is None:
         _check_given(shares, purity, target)
         return
-    if (
-        isinstance(estimate_every, bool)
-        or not isinstance(estimate_every, int)
-        or estimate_every < 1
-    ):
-        raise InputError(
-            f"estimate_every must be a number of epochs, at least 1; got {estimate_every!r}."
-        )
+    check_count("estimate_every", estimate_every)
     if shares:
         raise InputError(
             f"{' and '.join(shares)} cannot be combined with estimate_every, which estimates the "
