@@ -35,6 +35,14 @@ def test_an_estimated_prior_widens_intervals():
     assert np.all(estimated.standard_error > exact.standard_error)
 
 
+def test_intervals_end_within_the_range_of_the_measure():
+    """With few first rows, and a prior that follows from the number of labeled rows."""
+    y, score, by, _ = grouped_rows()
+    precision = evaluate_by(y, score, by, prevalence=0.3)["precision_at_20"]
+    assert precision.low.min() == 0
+    assert precision.high.max() == 1
+
+
 def test_audited_groups():
     y, score, by, positive = grouped_rows()
     checked = np.random.default_rng(1).random(y.size) < 0.1

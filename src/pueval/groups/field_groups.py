@@ -21,7 +21,7 @@ from pueval.evaluation.estimates import Estimate
 from pueval.evaluation.evaluate import evaluate_counts
 from pueval.evaluation.evaluation import Evaluation
 from pueval.groups.group_priors import GroupPriors
-from pueval.groups.unclipped_estimates import UnclippedEstimates
+from pueval.groups.unclipped_estimates import UnclippedEstimates, measure_range
 from pueval.uncertainty.uncertain_prior import prior_changes, purity_changes
 
 
@@ -103,8 +103,11 @@ class FieldGroups:
         margin = np.where(change > 0, quantile * change, 0.0)
         center = columns["unclipped"]
         moved = change > 0
-        low = center - np.hypot(center - columns["low"], margin)
-        high = center + np.hypot(columns["high"] - center, margin)
+        ends = (
+            center - np.hypot(center - columns["low"], margin),
+            center + np.hypot(columns["high"] - center, margin),
+        )
+        low, high = np.clip(ends, *measure_range(self.measure))
         return columns | {
             "standard_error": np.hypot(columns["standard_error"], change),
             "low": np.where(moved, low, columns["low"]),
