@@ -118,7 +118,8 @@ Where coverage differs from 95%:
   hardly limited, and intervals can be infinite.
 - **Estimated prior**: its interval is valid for all shapes of score distributions, so intervals are
   wider than these populations need.
-- **Bins**: upper ends are at least those of Wilson's interval, for bins with few labeled rows."""
+- **Bins and net benefit**: upper ends of bins and both ends of net benefits are at least those that
+  follow from Wilson's interval, for few labeled rows in a bin or above a threshold."""
 
 
 def measure_probabilities(setting, replications, *, seed=0, n_resamples=400):

@@ -9,7 +9,7 @@ import pytest
 from scipy.special import expit
 from scipy.stats import norm
 
-from pueval import AssumptionWarning, InputError, evaluate, metrics
+from pueval import AssumptionWarning, Counts, InputError, evaluate, metrics
 from pueval.displays import DecisionCurveDisplay
 from pueval.text.numbers import CLIPPED_NOTE
 
@@ -218,3 +218,49 @@ def test_text_of_a_known_prevalence_has_no_interval():
     uncertain = evaluate(labeled, score, prevalence=(0.2, 0.3), threshold=0.5, n_resamples=200)
     assert "(" in str(uncertain.net_benefit(0.1)).splitlines()[1]
     assert "at 1 risk threshold\n" in str(ev.decision_curve(thresholds=[0.3]))
+
+
+def wilson(share, n, sign):
+    """Wilson's 95% limit of a share."""
+    square = 1.959964**2 / n
+    margin = np.sqrt(square * share * (1 - share) + square**2 / 4)
+    return (share + square / 2 + sign * margin) / (1 + square)
+
+
+@pytest.mark.parametrize("standardized", [False, True])
+def test_intervals_where_no_labeled_row_lies_above_the_threshold(standardized):
+    """By hand: limits of both shares on their own, and changes that add in quadrature."""
+    sizes = np.array([50, 1004])
+    counts = Counts.from_table([0.95, 0.5, 0.1], labeled=[0, 30, 20], unlabeled=[4, 300, 700])
+    prevalence = (50 + 0.1 * 1004) / 1054
+    ev = evaluate(counts, prior=0.1, threshold=0.5)
+    found = ev.net_benefit(0.9, standardized=standardized)
+
+    def benefit(shares):
+        tp, predicted = prevalence * shares[0], sizes @ shares / 1054
+        return (tp - 9 * (predicted - tp)) / (prevalence if standardized else 1)
+
+    shares = np.array([0, 4 / 1004])
+    value = benefit(shares)
+    changes = {-1: [], 1: []}
+    for kind, side in np.ndindex(2, 2):
+        moved = shares.copy()
+        moved[kind] = wilson(shares[kind], sizes[kind], 2 * side - 1)
+        change = benefit(moved) - value
+        changes[1 if change > 0 else -1].append(change)
+    assert found.model.value == pytest.approx(value)
+    assert found.model.low == pytest.approx(value - np.linalg.norm(changes[-1]), rel=1e-4)
+    assert found.model.high == pytest.approx(value + np.linalg.norm(changes[1]), rel=1e-4)
+    assert found.gain.high - found.gain.value > 0.9 * np.linalg.norm(changes[1])
+
+
+def test_a_net_benefit_beyond_all_scores_is_not_certain():
+    """Other samples may have rows there."""
+    rng = np.random.default_rng(0)
+    positive = rng.random(1000) < 0.2
+    score = np.where(positive, rng.uniform(0.2, 0.7, 1000), rng.uniform(0, 0.5, 1000))
+    ev = evaluate(positive & (rng.random(1000) < 0.3), score, prevalence=0.2, threshold=0.3)
+    model = ev.net_benefit(0.8).model
+    assert model.value == 0
+    assert model.low < -0.01
+    assert model.high > 0.04

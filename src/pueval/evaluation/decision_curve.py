@@ -25,6 +25,7 @@ from pueval.evaluation.estimates import Estimate
 from pueval.text.numbers import CLIPPED_NOTE, format_estimate, format_number
 from pueval.text.results import Result, plain_data, spaced_table
 from pueval.uncertainty.intervals import Interval
+from pueval.uncertainty.wilson_limits import extend_to_wilson
 
 if TYPE_CHECKING:
     from pueval.displays import DecisionCurveDisplay
@@ -251,6 +252,7 @@ class _BenefitEstimates:
             if self._resamples is not None and not math.isnan(value):
                 measure = measure_for(prevalences=self._possible_prevalences)
                 interval = self._resamples.interval_at(measure, threshold)
+                interval = extend_to_wilson(interval, measure, threshold, self._resamples)
             measure = measure_for(prevalences=(self._prevalence, self._prevalence))
             estimates.append(Estimate.of(value, naive, interval, (measure.low, measure.high)))
         return estimates
