@@ -7,16 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from pueval._typing import Array, Target
-from pueval.comparison.cluster_sums import cluster_sums
 from pueval.comparison.difference_variances import (
     covariance_of_differences,
     difference_variances,
 )
 from pueval.comparison.paired_rows import PairedRows
+from pueval.comparison.row_sums import cluster_sums, sum_products
 from pueval.core.mixture import Mixture, Mixtures
 from pueval.core.sizes import GroupSizes
 from pueval.counts.counts import Counts
-from pueval.samples.threads import map_in_threads
 from pueval.uncertainty.influence import AveragePrecisions, placements, with_pseudo_observation
 from pueval.uncertainty.score_steps import ScoreSteps
 
@@ -99,16 +98,27 @@ def area_covariances(
     """
     n_models = len(influences)
     auc, delong, pseudo, precision = np.zeros((4, n_models, n_models))
+
+    def of_rows(kind: int, where: Array) -> Array:
+        by_model = [
+            influence(kind, score[where])
+            for influence, score in zip(influences, rows.scores, strict=True)
+        ]
+        return np.stack(by_model, axis=1)
+
     distance_products = np.outer(naive_auc - 0.5, naive_auc - 0.5)
     sizes, totals = rows.effective_sizes, rows.weight_by_kind
     n_background = totals[1] + totals[2]
     products = [
-        _influence_products(rows, influences, kind) * (size / total**2) if total else None
+        sum_products(rows, of_rows, kind) * (size / total**2) if total else None
         for kind, (size, total) in enumerate(zip(sizes, totals, strict=True))
     ]
     clustered, effect = None, np.ones((n_models, n_models))
     if rows.clusters is not None:
-        clustered = _cluster_products(rows, influences, prevalence_sums)
+        sums = cluster_sums(rows, of_rows, (2, n_models)).sum(axis=0)
+        if prevalence_sums is not None:
+            sums[1] += prevalence_sums
+        clustered = sums @ sums.transpose(0, 2, 1)
         independent = sum(
             part[0] / max(size - 1, 1)
             for part, size in zip(products, sizes, strict=True)
@@ -133,39 +143,3 @@ def area_covariances(
         delong, precision = clustered
     of_differences = np.maximum(difference_variances(delong), difference_variances(pseudo))
     return covariance_of_differences(of_differences, np.diag(auc)), np.diag(precision)
-
-
-def _cluster_products(
-    rows: PairedRows, influences: list[InfluenceByScore], prevalence_sums: Array | None
-) -> Array:
-    """Return the covariances of AUCs and of average precisions of rows that belong together."""
-
-    def values(kind: int, where: Array) -> Array:
-        by_model = [
-            influence(kind, score[where])
-            for influence, score in zip(influences, rows.scores, strict=True)
-        ]
-        return np.stack(by_model, axis=1)
-
-    sums = cluster_sums(rows, values, (2, len(influences))).sum(axis=0)
-    if prevalence_sums is not None:
-        sums[1] += prevalence_sums
-    products: Array = sums @ sums.transpose(0, 2, 1)
-    return products
-
-
-def _influence_products(rows: PairedRows, influences: list[InfluenceByScore], kind: int) -> Array:
-    """Sum the products of influences on all pairs of models, over the rows of a kind."""
-    places, numbers = rows.positions[kind], rows.numbers[kind]
-    variance_weight = None if rows.variance_weight is None else rows.variance_weight[numbers]
-
-    def products(part: slice) -> Array:
-        where = places[part]
-        values = np.empty((2, len(influences), where.size))
-        for model, (influence, score) in enumerate(zip(influences, rows.scores, strict=True)):
-            values[:, model] = influence(kind, score[where])
-        weighted = values if variance_weight is None else values * variance_weight[part]
-        sums: Array = weighted @ values.transpose(0, 2, 1)
-        return sums
-
-    return sum(map_in_threads(products, rows.chunks(kind)), np.zeros(()))

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -85,13 +86,12 @@ class AuditedPairs:
         """Return some of the models, given by their numbers."""
         evaluations = tuple(self.evaluations[k] for k in numbers)
         audits = tuple(self.audits[k] for k in numbers)
-        pairs = [size * (size - 1) // 2 for size in (len(self.audits), len(audits))]
         return replace(
             self,
             rows=self.rows.subset(numbers),
             evaluations=evaluations,
             audits=audits,
-            n_left_out=self.n_left_out + pairs[0] - pairs[1],
+            n_left_out=self.n_left_out + comb(len(self.audits), 2) - comb(len(audits), 2),
         )
 
     @cached_property

@@ -254,7 +254,7 @@ def _wrap(sentences: str) -> str:
 
 
 def _left_out(comparison: Comparison) -> str:
-    n_pairs = len(comparison) * (len(comparison) - 1) // 2
+    n_pairs = math.comb(len(comparison), 2)
     text = f".frame() returns all {len(comparison.measures)} measures"
     if len(comparison) > MOST_MODELS:
         return (

@@ -11,7 +11,6 @@ import numpy as np
 
 from pueval._typing import Array, Target
 from pueval.comparison.area_covariances import area_covariances, influence_by_score
-from pueval.comparison.cluster_sums import prevalence_error, prevalence_sums
 from pueval.comparison.model_exchanges import ModelExchanges
 from pueval.comparison.paired_calibration import estimate_calibration_error
 from pueval.comparison.paired_estimates import (
@@ -26,6 +25,7 @@ from pueval.comparison.paired_ratios import estimate_ratio_measure
 from pueval.comparison.paired_rows import PairedRows
 from pueval.comparison.paired_shares import shares_at
 from pueval.comparison.paired_top import estimate_top_measure
+from pueval.comparison.row_sums import prevalence_error, prevalence_sums
 from pueval.core.average_precision import average_precision, average_precision_slope
 from pueval.core.calibration_measures import CalibrationMeasure
 from pueval.core.curves import direct_auc, naive_auc

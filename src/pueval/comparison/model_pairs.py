@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from math import comb
 from typing import Any
 
 from pueval.comparison.estimate_models import Model, PairedEstimation
@@ -67,11 +68,7 @@ class ModelPairs:
     def subset(self, numbers: Sequence[int]) -> ModelPairs:
         """Return some of the models, given by their numbers."""
         models = tuple(self.models[k] for k in numbers)
-        n_left_out = self.n_left_out + _n_pairs(len(self.models)) - _n_pairs(len(models))
+        n_left_out = self.n_left_out + comb(len(self.models), 2) - comb(len(models), 2)
         return replace(
             self, estimation=self.estimation.subset(numbers), models=models, n_left_out=n_left_out
         )
-
-
-def _n_pairs(n_models: int) -> int:
-    return n_models * (n_models - 1) // 2

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
 from pueval._typing import Array, Target
-from pueval.comparison.cluster_sums import cluster_sums, prevalence_error, prevalence_sums
 from pueval.comparison.paired_estimates import PairedEstimates, paired_field_estimates
 from pueval.comparison.paired_rows import PairedRows
+from pueval.comparison.row_sums import cluster_sums, prevalence_error, prevalence_sums, sum_products
 from pueval.core.mean_measures import MeanMeasure
 from pueval.core.mixture import Mixture
 from pueval.core.rates import Shares
@@ -69,21 +68,11 @@ class PairedMeans:
         for kind, total in enumerate(rows.weight_by_kind):
             if not total:
                 continue
-            numbers, weight = rows.numbers[kind], rows.variance_weight
-            variance_weight = None if weight is None else weight[numbers]
-
-            def products(part: slice, kind: int, weight: Array | None) -> Array:
-                values = deviations(kind, rows.positions[kind][part])
-                weighted = values if weight is None else values * weight[part]
-                product: Array = weighted @ values.T
-                return product
-
-            add = partial(products, kind=kind, weight=variance_weight)
             size = rows.effective_sizes[kind]
             # A single labeled row does not show how much labeled rows vary.
             freedom = max(size - 1, 1) if kind or size > 1 else math.nan
             scale = size / freedom / total**2
-            covariance[kind] = scale * sum(map_in_threads(add, rows.chunks(kind)), np.zeros(()))
+            covariance[kind] = scale * sum_products(rows, deviations, kind)
         return cls(rows, mean, covariance, None)
 
     def estimate(

@@ -7,12 +7,13 @@ how many rows reach both thresholds.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from pueval._typing import Array, Target
-from pueval.comparison.cluster_sums import cluster_sums, prevalence_sums
 from pueval.comparison.paired_rows import PairedRows
+from pueval.comparison.row_sums import cluster_sums, prevalence_sums, sum_products
 from pueval.core.measures import Measure
 from pueval.core.mixture import Mixture
 from pueval.core.rates import Shares, correct_shares
@@ -114,15 +115,17 @@ def shares_at(
     )
 
 
+def _reached(rows: PairedRows, thresholds: Array, _kind: int, where: Array) -> Array:
+    """Return 1 for the rows at or above the threshold of each model, and 0 for the others."""
+    scores = zip(rows.scores, thresholds, strict=True)
+    return np.array([score[where] >= threshold for score, threshold in scores], dtype=np.float64)
+
+
 def _share_sums(rows: PairedRows, thresholds: Array, share: Array) -> Array:
     """Return the sums over clusters of deviations from the shares at or above thresholds."""
 
     def deviations(kind: int, where: Array) -> Array:
-        reached = [
-            score[where] >= threshold
-            for score, threshold in zip(rows.scores, thresholds, strict=True)
-        ]
-        deviation: Array = np.array(reached, dtype=np.float64) - share[kind][:, None]
+        deviation: Array = _reached(rows, thresholds, kind, where) - share[kind][:, None]
         return deviation
 
     return cluster_sums(rows, deviations, (thresholds.size,))
@@ -170,7 +173,8 @@ def _shares_reaching_both(rows: PairedRows, thresholds: Array) -> Array:
     if rows.variance_weight is None:
         sums = _count_rows_reaching_both(rows, thresholds)
     else:
-        sums = _sum_weights_reaching_both(rows, thresholds, rows.variance_weight)
+        reached = partial(_reached, rows, thresholds)
+        sums = [sum_products(rows, reached, kind) for kind in range(3)]
     for kind, (total, size) in enumerate(
         zip(rows.weight_by_kind, rows.effective_sizes, strict=True)
     ):
@@ -211,21 +215,3 @@ def _pack_bits(reached: Array) -> Array:
     """Write truth values as bits of 64-bit integers."""
     bits = np.packbits(reached)
     return np.pad(bits, (0, -bits.size % 8)).view(np.uint64)
-
-
-def _sum_weights_reaching_both(rows: PairedRows, thresholds: Array, weight: Array) -> list[Array]:
-    """Sum the variance weights of the rows of each kind that reach two thresholds."""
-    tables = []
-    for kind, (where, numbers) in enumerate(zip(rows.positions, rows.numbers, strict=True)):
-        sums = np.zeros((thresholds.size, thresholds.size))
-        for part in rows.chunks(kind):
-            reached = np.array(
-                [
-                    score[where[part]] >= threshold
-                    for score, threshold in zip(rows.scores, thresholds, strict=True)
-                ],
-                dtype=np.float64,
-            )
-            sums += (reached * weight[numbers][part]) @ reached.T
-        tables.append(sums)
-    return tables

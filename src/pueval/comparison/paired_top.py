@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 
 from pueval._typing import Array, Target
-from pueval.comparison.cluster_sums import prevalence_error
 from pueval.comparison.difference_variances import covariance_of_differences
 from pueval.comparison.model_exchanges import Formula, ModelExchanges
 from pueval.comparison.paired_estimates import (
@@ -17,6 +16,7 @@ from pueval.comparison.paired_estimates import (
     paired_field_estimates,
 )
 from pueval.comparison.paired_rows import PairedRows
+from pueval.comparison.row_sums import prevalence_error
 from pueval.core.mixture import Mixture
 from pueval.core.presence_family import PresenceCurve
 from pueval.core.ranked_rows import RankedRows

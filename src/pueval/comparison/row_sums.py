@@ -1,4 +1,4 @@
-"""Sums over clusters of what rows do to the estimates of several models."""
+"""Sums of what rows do to the estimates of several models: of products, and over clusters."""
 
 from __future__ import annotations
 
@@ -18,10 +18,26 @@ from pueval.core.mixture import Mixture
 from pueval.counts.counts import Counts
 from pueval.samples.threads import map_in_threads
 
+# From a kind of rows and positions in ``PairedRows.scores`` to influences of these rows on some
+# estimates, of shape (…, estimates, rows).
+Influences = Callable[[int, Array], Array]
 
-def cluster_sums(
-    rows: PairedRows, influences: Callable[[int, Array], Array], shape: tuple[int, ...]
-) -> Array:
+
+def sum_products(rows: PairedRows, influences: Influences, kind: int) -> Array:
+    """Sum the products of influences on every two estimates over the rows of a kind."""
+    places, weight = rows.positions[kind], rows.variance_weight
+    variance_weight = None if weight is None else weight[rows.numbers[kind]]
+
+    def products(part: slice) -> Array:
+        values = influences(kind, places[part])
+        weighted = values if variance_weight is None else values * variance_weight[part]
+        product: Array = weighted @ np.swapaxes(values, -1, -2)
+        return product
+
+    return sum(map_in_threads(products, rows.chunks(kind)), np.zeros(()))
+
+
+def cluster_sums(rows: PairedRows, influences: Influences, shape: tuple[int, ...]) -> Array:
     """Sum influences of rows within groups of clusters, one array by kind of rows.
 
     Parameters
