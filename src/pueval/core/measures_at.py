@@ -7,14 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache, partial
 
-import numpy as np
-
-from pueval._typing import Array
-from pueval.core.mean_measures import MeanMeasure
-from pueval.core.score_means import Means
+from pueval.core.net_benefit import NetBenefitMeasure, net_benefit_of_means
 from pueval.core.top_measure import RowsOf, TopMeasure, first_rows
 from pueval.core.top_measures import (
     average_precision_at,
@@ -41,39 +37,6 @@ NET_BENEFIT = "net_benefit"
 PATTERNS = ("precision_at_100", "recall_at_5%", "net_benefit_at_0.2")
 
 
-@dataclass(frozen=True)
-class NetBenefitMeasure(MeanMeasure):
-    """Net benefit of treating the rows with a score at or above a risk threshold."""
-
-    risk: float = 0.5
-
-
-def _at_or_above(score: Array, risk: float) -> Array:
-    # A Python float would be rounded to the precision of the scores.
-    return (score >= np.float64(risk)).astype(np.float64)[None, :]
-
-
-def _net_benefit(means: Means, odds: float) -> Array:
-    """Return prevalence·tpr − odds·(1 − prevalence)·fpr."""
-    share = means.prevalence
-    value: Array = share * means.positive[..., 0] - odds * (1 - share) * means.negative[..., 0]
-    return value
-
-
-def net_benefit_measure(risk: float) -> NetBenefitMeasure:
-    """Return the net benefit at a risk threshold."""
-    odds = risk / (1 - risk)
-    return NetBenefitMeasure(
-        f"{NET_BENEFIT}_at_{risk:g}",
-        f"Net benefit at a risk of {risk:g}",
-        partial(_at_or_above, risk=risk),
-        partial(_net_benefit, odds=odds),
-        low=-odds,
-        greater_is_better=True,
-        risk=risk,
-    )
-
-
 @lru_cache(maxsize=512)
 def measure_at(name: str) -> TopMeasure | NetBenefitMeasure | None:
     """Return the measure with a number in its name; None if the name is no such name.
@@ -96,7 +59,7 @@ def measure_at(name: str) -> TopMeasure | NetBenefitMeasure | None:
                 f" For {number:g}%, write {what}_at_{number / 100:g}." if 1 < risk < 100 else ""
             )
             raise UnknownMeasureError(f"{name}: the risk must lie between 0 and 1.{instead}")
-        return replace(net_benefit_measure(risk), name=name)
+        return replace(net_benefit_of_means(risk), name=name)
     beta = re.fullmatch(r"f(\d+(?:\.\d+)?)", what)
     of_rows = partial(f_at, beta=float(beta[1])) if beta else _OF_FIRST_ROWS.get(what)
     if of_rows is None or (beta and not float(beta[1])):

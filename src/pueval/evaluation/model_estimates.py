@@ -20,8 +20,9 @@ from pueval.core.field_measures import (
 )
 from pueval.core.mean_measures import MEAN_MEASURES, MeanMeasure
 from pueval.core.measures import AREAS, MEASURES, find_measure, unknown_measure_error
-from pueval.core.measures_at import PATTERNS, NetBenefitMeasure
+from pueval.core.measures_at import PATTERNS
 from pueval.core.mixture import Mixture
+from pueval.core.net_benefit import NetBenefitMeasure
 from pueval.core.presence_family import AREA_SHARE, F_PB, N_WINDOWS, OMISSION, PRESENCE_MEASURES
 from pueval.core.ranked_rows import RankedRows
 from pueval.core.rates import Rates, correct_steps, corrected_and_naive_rates

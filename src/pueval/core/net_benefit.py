@@ -1,4 +1,4 @@
-"""Decisions: what it is worth to treat the rows that a classifier predicts positive.
+"""Net benefit: what it is worth to treat the rows that a classifier predicts positive.
 
 Somebody who treats everybody with a risk of at least q counts a needless treatment as q/(1 − q) of
 a missed positive: at a risk of exactly q, treating and not treating are worth the same. Net benefit
@@ -17,12 +17,17 @@ below 0 is multiplied by q/(1 − q), which is 99 at q = .99.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
+
+import numpy as np
 
 from pueval._checks import check_fraction
 from pueval._typing import Array, Range
+from pueval.core.mean_measures import MeanMeasure
 from pueval.core.measures import Measure, Table, _ratio
 from pueval.core.rates import SMALLEST_PREVALENCE
+from pueval.core.score_means import Means
 
 
 def check_risk_threshold(value: object) -> float:
@@ -103,3 +108,40 @@ def _treat_all(t: Table, odds: float, *, standardized: bool) -> Array:
 
 def _over_treat_all(t: Table, odds: float, *, standardized: bool) -> Array:
     return _ratio(odds * t.true_negative - t.false_negative, _scale(t, standardized=standardized))
+
+
+# ------------------------------------------------------------------ from means of functions
+
+# Families, scorers and differences of models use means of functions of the score of each row.
+
+
+@dataclass(frozen=True)
+class NetBenefitMeasure(MeanMeasure):
+    """Net benefit of treating the rows with a score at or above a risk threshold."""
+
+    risk: float = 0.5
+
+
+def net_benefit_of_means(risk: float) -> NetBenefitMeasure:
+    """Return the net benefit at a risk threshold, with the number in its name."""
+    odds = _odds(risk)
+    return NetBenefitMeasure(
+        f"net_benefit_at_{risk:g}",
+        f"Net benefit at a risk of {risk:g}",
+        partial(_at_or_above, risk=risk),
+        partial(_net_benefit_of_means, odds=odds),
+        low=-odds,
+        greater_is_better=True,
+        risk=risk,
+    )
+
+
+def _at_or_above(score: Array, risk: float) -> Array:
+    # A Python float would be rounded to the precision of the scores.
+    return (score >= np.float64(risk)).astype(np.float64)[None, :]
+
+
+def _net_benefit_of_means(means: Means, odds: float) -> Array:
+    share = means.prevalence
+    value: Array = share * means.positive[..., 0] - odds * (1 - share) * means.negative[..., 0]
+    return value
