@@ -5,13 +5,13 @@ import pytest
 from scipy.stats import norm, truncnorm
 
 from pueval import Counts, Mixture, evaluate
-from pueval.core.fpr_noise import fpr_noise
 from pueval.core.ranked_rows import RankedRows, roc_rates
 from pueval.core.rates import Rates
 from pueval.core.roc_measures import (
     ERROR_SHARE,
     N_QUANTILES,
     _quantile_lines,
+    fpr_noise,
     logauc,
     roc_enrichment,
 )

@@ -9,9 +9,9 @@ import numpy as np
 
 from pueval._typing import Array, Target
 from pueval.core.curves import correct_roc_from_corners
-from pueval.core.fpr_noise import fpr_noise
 from pueval.core.mixture import NAIVE, Mixture
 from pueval.core.rates import Rates, correct_steps, naive_rates, predicted_share
+from pueval.core.roc_measures import fpr_noise
 from pueval.core.top_measure import TopMeasure
 from pueval.counts.counts import Counts
 from pueval.samples.steps import Steps
