@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -150,85 +150,118 @@ def group_priors(
     advance: Callable[[], None],
 ) -> GroupPriors:
     """Return the priors of all groups that have ``enough`` rows."""
-    mixture, n_groups = overall.mixture, len(names)
-    prior, notes = np.full(n_groups, np.nan), {}
-    own_error, shared_error = np.zeros((2, n_groups))
     if isinstance(group_prior, Mapping):
-        prior = np.array([float(group_prior[name]) for name in names])
-        for k in np.flatnonzero(enough & (prior >= mixture.purity)).tolist():
-            prior[k], notes[k] = np.nan, f"the prior is not below the purity {mixture.purity:g}"
-        return GroupPriors(
-            prior,
-            notes,
-            own_error,
-            shared_error,
-            purity_error=purity_standard_error(overall.prior_estimate),
-        )
-    estimation_error = estimate_standard_error(overall.prior_estimate)
-    purity_error = purity_standard_error(overall.prior_estimate)
-    slope = 0.0 if overall.prior_estimate is None else overall.prior_estimate.prior_slope
-    # A prior that follows from the number of labeled rows varies with that number.
-    label_count_error = 0.0
-    if group_prior == "shared" or overall.assumptions.prior_follows_from == "label_frequency":
-        label_count_error = overall.assumptions.label_count_error(overall.counts)
+        return _given_priors(group_prior, names, enough, overall)
     if group_prior == "shared":
-        prior[:] = mixture.prior
-        error = estimation_error or label_count_error
-        shared_error[:] = error
-        return GroupPriors(
-            prior,
-            notes,
-            own_error,
-            shared_error,
-            overall_shared_error=error,
-            purity_error=purity_error,
-            slope=slope,
-            overall_slope=slope,
-        )
-    label_frequency = mixture.label_frequency(overall.counts)
+        return _shared_prior(len(names), overall)
+    if group_prior == "label_frequency":
+        return _priors_from_label_frequency(sizes, enough, overall, counts_of, advance)
+    return _estimated_priors(sizes, enough, overall, counts_of, advance)
+
+
+def _given_priors(
+    given: Mapping[Any, float], names: list[Any], enough: Array, overall: Evaluation
+) -> GroupPriors:
+    purity = overall.mixture.purity
+    prior, notes = np.array([float(given[name]) for name in names]), {}
+    for k in np.flatnonzero(enough & (prior >= purity)).tolist():
+        prior[k], notes[k] = np.nan, f"the prior is not below the purity {purity:g}"
+    own_error, shared_error = np.zeros((2, prior.size))
+    purity_error = purity_standard_error(overall.prior_estimate)
+    return GroupPriors(prior, notes, own_error, shared_error, purity_error=purity_error)
+
+
+def _shared_prior(n_groups: int, overall: Evaluation) -> GroupPriors:
+    # A prior that follows from the number of labeled rows varies with that number.
+    error = estimate_standard_error(overall.prior_estimate)
+    error = error or overall.assumptions.label_count_error(overall.counts)
+    slope = _prior_slope(overall)
+    return GroupPriors(
+        np.full(n_groups, overall.mixture.prior),
+        {},
+        np.zeros(n_groups),
+        np.full(n_groups, error),
+        overall_shared_error=error,
+        purity_error=purity_standard_error(overall.prior_estimate),
+        slope=slope,
+        overall_slope=slope,
+    )
+
+
+def _estimated_priors(
+    sizes: GroupSizes,
+    enough: Array,
+    overall: Evaluation,
+    counts_of: Callable[[int], Counts],
+    advance: Callable[[], None],
+) -> GroupPriors:
+    def estimate(k: int) -> tuple[float, float, float]:
+        return *_estimate_group(counts_of(k), overall.mixture.purity), 0.0
+
+    priors = _priors_by_group(sizes, enough, estimate, advance)
+    return replace(priors, overall_own_error=estimate_standard_error(overall.prior_estimate))
+
+
+def _priors_from_label_frequency(
+    sizes: GroupSizes,
+    enough: Array,
+    overall: Evaluation,
+    counts_of: Callable[[int], Counts],
+    advance: Callable[[], None],
+) -> GroupPriors:
+    mixture, counts = overall.mixture, overall.counts
+    label_frequency = mixture.label_frequency(counts)
+    estimation_error = estimate_standard_error(overall.prior_estimate)
+
+    def prior_and_errors(k: int) -> tuple[float, float, float]:
+        group_sizes = sizes.group(k)
+        of_group = Mixture.from_label_frequency(group_sizes, label_frequency, mixture.purity)
+        own_error = of_group.prior_standard_error(group_sizes)
+        if counts._clusters is not None:
+            own_error *= math.sqrt(label_count_effect(counts_of(k)))
+        # The prior of a group is proportional to that of all rows, and so is its error.
+        shared = of_group.prior * estimation_error / mixture.prior if mixture.prior else 0.0
+        return of_group.prior, own_error, shared
+
+    priors = _priors_by_group(sizes, enough, prior_and_errors, advance)
+    label_count_error = 0.0
+    if overall.assumptions.prior_follows_from == "label_frequency":
+        label_count_error = overall.assumptions.label_count_error(counts)
+    # The labels of a group are a part of all labels, and so is their chance variation.
+    part = sizes.n_unlabeled / (counts.n_unlabeled or 1)
+    slope = _prior_slope(overall)
+    return replace(
+        priors,
+        overall_own_error=label_count_error,
+        overall_shared_error=estimation_error,
+        correlation=priors.own_error * part / (label_count_error or math.inf),
+        purity_error=purity_standard_error(overall.prior_estimate),
+        # The prior of a group is proportional to that of all rows, and so is its slope.
+        slope=priors.prior * (slope / mixture.prior) if mixture.prior else 0.0,
+        overall_slope=slope,
+    )
+
+
+def _priors_by_group(
+    sizes: GroupSizes,
+    enough: Array,
+    prior_and_errors: Callable[[int], tuple[float, float, float]],
+    advance: Callable[[], None],
+) -> GroupPriors:
+    """Return the prior of each group and both parts of its error, or why it has none."""
+    columns, notes = np.zeros((3, enough.size)), {}
+    columns[0] = np.nan
     for k in np.flatnonzero(enough).tolist():
         try:
-            if not sizes.n_unlabeled[k]:
-                prior[k] = 0.0
-            elif group_prior == "label_frequency":
-                group_sizes = sizes.group(k)
-                group_mixture = Mixture.from_label_frequency(
-                    group_sizes, label_frequency, mixture.purity
-                )
-                prior[k] = group_mixture.prior
-                own_error[k] = group_mixture.prior_standard_error(group_sizes)
-                if overall.counts._clusters is not None:
-                    own_error[k] *= math.sqrt(label_count_effect(counts_of(k)))
-                # The prior of a group is proportional to that of all rows, and so is its error.
-                if mixture.prior:
-                    shared_error[k] = group_mixture.prior * estimation_error / mixture.prior
-            else:
-                prior[k], own_error[k] = _estimate_group(counts_of(k), mixture.purity)
+            columns[:, k] = prior_and_errors(k) if sizes.n_unlabeled[k] else 0.0
         except InputError as reason:
             notes[k] = str(reason)
-        if group_prior == "each":
-            advance()
-    if group_prior == "each":
-        return GroupPriors(
-            prior, notes, own_error, shared_error, overall_own_error=estimation_error
-        )
-    # The labels of a group are a part of all labels, and so is their chance variation.
-    part = sizes.n_unlabeled / (overall.counts.n_unlabeled or 1)
-    correlation = own_error * part / (label_count_error or math.inf)
-    # The prior of a group is proportional to that of all rows, and so is its slope.
-    group_slope = prior * (slope / mixture.prior) if mixture.prior else 0.0
-    return GroupPriors(
-        prior,
-        notes,
-        own_error,
-        shared_error,
-        label_count_error,
-        estimation_error,
-        correlation,
-        purity_error,
-        group_slope,
-        slope,
-    )
+        advance()
+    return GroupPriors(columns[0], notes, columns[1], columns[2])
+
+
+def _prior_slope(overall: Evaluation) -> float:
+    return 0.0 if overall.prior_estimate is None else overall.prior_estimate.prior_slope
 
 
 def uneven_label_warning(
