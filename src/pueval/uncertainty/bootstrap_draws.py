@@ -170,66 +170,31 @@ def _draw_rows(
     of positives.
     """
     steps = counts.at(thresholds)
-    cumulative = (steps.labeled, steps.unlabeled, steps.negative)
     # Each kind gets a pseudo-observation that is spread like all rows. Without it, cells without
     # rows of a kind would stay empty in every resample.
+    all_rows = steps.labeled + steps.unlabeled + steps.negative
     pseudo_observation = _row_shares(
-        np.diff(sum(cumulative), prepend=0), counts.n, counts._row_weight("population")
+        np.diff(all_rows, prepend=0), counts.n, counts._row_weight("population")
     )
     sizes = [max(round(kind.effective_size), 1) if kind.total else 0 for kind in counts._samples]
-    resample_sizes = [np.full(options.n_resamples, size) for size in sizes]
     # In a case-control design these numbers are fixed; only an audit allows it here.
     sizes_vary = counts.has_propensity and (
         counts._audit is None or counts._audit.target == "population"
     )
     clusters = None
-    if counts._clusters is not None:
-        table = ClusterTable.of(counts, thresholds)
-        clusters = draw_clusters(table, pseudo_observation, options.n_resamples, rng)
-    elif sizes_vary:
-        resample_sizes = _vary_sizes(sizes, options, rng)
-    generators = rng.spawn(len(sizes))
-    at_a_time = VARYING_BLOCK if sizes_vary else BLOCK
-    blocks = [_blocks(drawn_sizes, at_a_time) for drawn_sizes in resample_sizes]
-
-    def resample(kind: int) -> tuple[Array, Array]:
-        """Return the expected share of each cell, and the number of rows drawn in it.
-
-        In a cell, rows with importance weights w have the total weight Σw with variance Σw²: like
-        a Poisson number of rows of weight Σw²/Σw. Equal weights are ignored.
-        """
-        sample, rng = counts._samples[kind], generators[kind]
-        if not sizes[kind]:
-            return np.zeros(thresholds.size), np.zeros((1, thresholds.size))
-        row_weight = _row_weights(sample, thresholds)
-        if np.ptp(row_weight) > EQUAL_WEIGHTS * row_weight.max():
-            rows = sample.counts_between(thresholds) / row_weight + pseudo_observation
-            row_weight /= np.sum(rows * row_weight)
-            cells = rows * row_weight
-            drawn = row_weight * _draw_in_blocks(
-                lambda block: rng.poisson(rows, size=(block.size, rows.size)), blocks[kind], advance
-            )
-            if not sizes_vary:
-                drawn /= np.maximum(drawn.sum(axis=1, keepdims=True), cells[cells > 0].min())
-            return cells, sizes[kind] * drawn
-        share = _row_shares(np.diff(cumulative[kind], prepend=0), sample.total, sample.row_weight)
-        cells = sizes[kind] * share + pseudo_observation
-        cells /= cells.sum()
-        draw = partial(draw_multinomial, rng, cells)
-        return cells, _draw_in_blocks(draw, blocks[kind], advance)
-
     cells: Sequence[Array]
     rows: Sequence[Array]
-    if clusters is not None:
-        cells = clusters.cells
-        shares = clusters.shares
+    if counts._clusters is None:
+        cells, rows = _draw_independent_rows(
+            counts, steps, pseudo_observation, sizes, options, rng, sizes_vary=sizes_vary
+        )
+    else:
+        table = ClusterTable.of(counts, thresholds)
+        clusters = draw_clusters(table, pseudo_observation, options.n_resamples, rng)
+        cells, shares = clusters.cells, clusters.shares
         if not sizes_vary:
             shares = [*map(normalized, clusters.shares, clusters.cells)]
         rows = [size * share for size, share in zip(sizes, shares, strict=True)]
-    else:
-        n_blocks = len(blocks[0]) * sum(map(bool, sizes))
-        with progress_bar("resamples", n_blocks) as advance:
-            cells, rows = zip(*map_in_threads(resample, range(len(sizes))), strict=True)
     expected = Shares(*(np.cumsum(share) for share in cells))
 
     def cumulative_shares(kind: int) -> Array:
@@ -263,6 +228,57 @@ def _draw_rows(
     noise = rng.normal(size=options.n_resamples)
     drawn_totals = None if clusters is None else clusters.totals
     return BootstrapDraws(thresholds, expected, resampled, positives, noise, drawn_totals)
+
+
+def _draw_independent_rows(
+    counts: Counts,
+    steps: Steps,
+    pseudo_observation: Array,
+    sizes: list[int],
+    options: IntervalOptions,
+    rng: np.random.Generator,
+    *,
+    sizes_vary: bool,
+) -> tuple[Sequence[Array], Sequence[Array]]:
+    """Return the expected share of each cell, and the number of rows drawn in it, by kind."""
+    thresholds, cumulative = steps.threshold, (steps.labeled, steps.unlabeled, steps.negative)
+    resample_sizes = [np.full(options.n_resamples, size) for size in sizes]
+    if sizes_vary:
+        resample_sizes = _vary_sizes(sizes, options, rng)
+    generators = rng.spawn(len(sizes))
+    at_a_time = VARYING_BLOCK if sizes_vary else BLOCK
+    blocks = [_blocks(drawn_sizes, at_a_time) for drawn_sizes in resample_sizes]
+
+    def resample(kind: int) -> tuple[Array, Array]:
+        """Resample the rows of a kind.
+
+        In a cell, rows with importance weights w have the total weight Σw with variance Σw²: like
+        a Poisson number of rows of weight Σw²/Σw. Equal weights are ignored.
+        """
+        sample, rng = counts._samples[kind], generators[kind]
+        if not sizes[kind]:
+            return np.zeros(thresholds.size), np.zeros((1, thresholds.size))
+        row_weight = _row_weights(sample, thresholds)
+        if np.ptp(row_weight) > EQUAL_WEIGHTS * row_weight.max():
+            rows = sample.counts_between(thresholds) / row_weight + pseudo_observation
+            row_weight /= np.sum(rows * row_weight)
+            cells = rows * row_weight
+            drawn = row_weight * _draw_in_blocks(
+                lambda block: rng.poisson(rows, size=(block.size, rows.size)), blocks[kind], advance
+            )
+            if not sizes_vary:
+                drawn /= np.maximum(drawn.sum(axis=1, keepdims=True), cells[cells > 0].min())
+            return cells, sizes[kind] * drawn
+        share = _row_shares(np.diff(cumulative[kind], prepend=0), sample.total, sample.row_weight)
+        cells = sizes[kind] * share + pseudo_observation
+        cells /= cells.sum()
+        draw = partial(draw_multinomial, rng, cells)
+        return cells, _draw_in_blocks(draw, blocks[kind], advance)
+
+    n_blocks = len(blocks[0]) * sum(map(bool, sizes))
+    with progress_bar("resamples", n_blocks) as advance:
+        cells, rows = zip(*map_in_threads(resample, range(len(sizes))), strict=True)
+    return cells, rows
 
 
 def _row_shares(weight: Array, total: float, row_weight: float) -> Array:
