@@ -13,7 +13,7 @@ from pueval.comparison.paired_estimates import BEST_VALUES
 from pueval.comparison.rankings import MOST_MODELS, Rankings
 from pueval.report import write_report
 from pueval.report._summary import MOST_MODELS as MOST_ON_A_PAGE
-from pueval.uncertainty.bootstrap_draws import MOST_KEPT
+from pueval.uncertainty.resampled_rates import MOST_KEPT
 
 N_MODELS = 30
 N_PAIRS = N_MODELS * (N_MODELS - 1) // 2

@@ -7,13 +7,9 @@ that of the same rows with another random choice of labels.
 from __future__ import annotations
 
 import math
-import weakref
-from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from threading import Lock
-from typing import Any
 
 import numpy as np
 import scipy  # loads its submodules when they are first used
@@ -47,11 +43,6 @@ VARYING_BLOCK = 1000
 # Expected number of labeled rows that a draw has beyond those seen, if propensities are known.
 # Chosen by simulation of coverage (tests/coverage).
 UNSEEN_ROWS = 0.5
-# Models that keep their draws. Those of one take some 20 MB, and are the same when made again.
-MOST_KEPT = 4
-
-_recent: deque[weakref.ref[Any]] = deque()
-_recent_lock = Lock()
 
 
 @dataclass(frozen=True, eq=False)
@@ -462,17 +453,3 @@ def _draw_labels(
 
     noise = rng.normal(size=options.n_resamples)
     return BootstrapDraws(thresholds, shares(labeled.mean(axis=0)), shares(labeled), None, noise)
-
-
-def keep_draws(owner: Any, names: tuple[str, ...]) -> None:
-    """Note that an object makes its draws, and let all but the most recent forget theirs.
-
-    ``names`` are the cached properties that depend on draws.
-    """
-    with _recent_lock:
-        _recent.append(weakref.ref(owner))
-        while len(_recent) > MOST_KEPT:
-            oldest = _recent.popleft()()
-            if oldest is not None and oldest is not owner:
-                for name in names:
-                    vars(oldest).pop(name, None)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import weakref
+from collections import deque
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from threading import Lock
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -21,7 +24,7 @@ from pueval.core.rates import (
 )
 from pueval.counts.counts import Counts
 from pueval.samples.steps import Steps
-from pueval.uncertainty.bootstrap_draws import BootstrapDraws, keep_draws
+from pueval.uncertainty.bootstrap_draws import BootstrapDraws
 from pueval.uncertainty.clustered_auc import ClusteredAuc
 from pueval.uncertainty.delong import delong_standard_error
 from pueval.uncertainty.intervals import IntervalOptions
@@ -29,6 +32,11 @@ from pueval.uncertainty.uncertain_prior import UncertainPrior
 
 # Small results that are kept: rates at a threshold, and areas of all resamples.
 MOST_RESULTS = 32
+# Models that keep their draws. Those of one take some 20 MB, and are the same when made again.
+MOST_KEPT = 4
+
+_recent: deque[weakref.ref[ResampledRates]] = deque()
+_recent_lock = Lock()
 
 Kept = TypeVar("Kept")
 
@@ -78,7 +86,7 @@ class ResampledRates:
     @cached_property
     def draws(self) -> BootstrapDraws:
         """The resampled counts, as shares of rows."""
-        keep_draws(self, ("draws", "resampled_rates", "_results"))
+        _forget_other_draws(self)
         return self.draw()
 
     @cached_property
@@ -204,3 +212,14 @@ class ResampledRates:
     @cached_property
     def _results(self) -> dict[Hashable, Any]:
         return {}
+
+
+def _forget_other_draws(resamples: ResampledRates) -> None:
+    """Note that these resamples make their draws, and let all but the most recent forget theirs."""
+    with _recent_lock:
+        _recent.append(weakref.ref(resamples))
+        while len(_recent) > MOST_KEPT:
+            oldest = _recent.popleft()()
+            if oldest is not None and oldest is not resamples:
+                for name in ("draws", "resampled_rates", "_results"):
+                    vars(oldest).pop(name, None)
