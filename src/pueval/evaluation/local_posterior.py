@@ -186,13 +186,9 @@ def estimate_posterior(
     # posteriors are nearly linear in the number of labeled rows, ratios are not.
     reference = own if 0 < own < 1 else 0.5
     resamples = ev._resample(windows.all_thresholds)
-    columns: dict[str, list[float]] = {}
 
-    def add(name: str, *values: float) -> None:
-        for end, value in zip(("", "_low", "_high"), values, strict=False):
-            columns.setdefault(name + end, []).append(value)
-
-    for number in range(scores.size):
+    def estimate(number: int) -> tuple[float, ...]:
+        """Return posterior and likelihood ratio with their intervals, naive posterior and rows."""
         thresholds = windows.thresholds(number)
         corrected, naive = corrected_and_naive_rates(
             ev.counts, ev.counts.at(thresholds), ev.mixture, ev.target
@@ -207,27 +203,27 @@ def estimate_posterior(
             ratio,
             *(odds_ratio_of_shares(end, reference) for end in (of_ratio.low, of_ratio.high)),
         )
-        add("likelihood_ratio", *ratios)
-        if prevalence is None:
-            posterior = float(np.clip(observed_shares(corrected)[1], 0, 1))
-            add("posterior", posterior, of_posterior.low, of_posterior.high)
-        else:
-            add("posterior", *(share_from_ratio(each, prevalence) for each in ratios))
-        add("naive", float(observed_shares(naive)[1]))
-        add("rows", float(bin_shares(corrected)[1][1]) * corrected.size)
-    found = {name: np.array(values) for name, values in columns.items()}
+        posterior = float(np.clip(observed_shares(corrected)[1], 0, 1))
+        posteriors = [posterior, of_posterior.low, of_posterior.high]
+        if prevalence is not None:
+            posteriors = [share_from_ratio(each, prevalence) for each in ratios]
+        n_rows = float(bin_shares(corrected)[1][1]) * corrected.size
+        return *posteriors, *ratios, float(observed_shares(naive)[1]), n_rows
+
+    columns = np.array([estimate(number) for number in range(scores.size)]).T
+    posterior, low, high, ratio, ratio_low, ratio_high, naive, n_rows = columns
     return LocalPosterior(
         score=scores,
-        posterior=found["posterior"],
-        low=found["posterior_low"],
-        high=found["posterior_high"],
-        naive=found["naive"],
-        likelihood_ratio=found["likelihood_ratio"],
-        likelihood_ratio_low=found["likelihood_ratio_low"],
-        likelihood_ratio_high=found["likelihood_ratio_high"],
+        posterior=posterior,
+        low=low,
+        high=high,
+        naive=naive,
+        likelihood_ratio=ratio,
+        likelihood_ratio_low=ratio_low,
+        likelihood_ratio_high=ratio_high,
         window_low=windows.low,
         window_high=windows.high,
-        rows=found["rows"],
+        rows=n_rows,
         prevalence=own if prevalence is None else prevalence,
         level=ev._level,
     )
@@ -252,11 +248,8 @@ def estimate_evidence_thresholds(
     scores = window_centers(rows, check_fraction("window", window))
     curve = estimate_posterior(ev, scores, window=window, prevalence=ev.prevalence or None)
     above, at_or_above = rows.cumulative_counts(scores)
-    names, sides, required, found, shares = [], [], [], [], []
-    for side, strengths in (
-        ("positive", [*STRENGTHS]),
-        ("negative", [*reversed(STRENGTHS)]),
-    ):
+    lines = []
+    for side, strengths in (("positive", [*STRENGTHS]), ("negative", [*reversed(STRENGTHS)])):
         for strength in strengths:
             ratio = very_strong ** STRENGTHS[strength]
             if side == "positive":
@@ -266,15 +259,13 @@ def estimate_evidence_thresholds(
                 ratio = 1 / ratio
                 last = scores.size - 1 - _run(curve.likelihood_ratio_high[::-1] <= ratio)
                 share = 1 - above / rows.total
-            exists = 0 <= last < scores.size
-            names.append(strength)
-            sides.append(side)
-            required.append(ratio)
-            found.append(float(scores[last]) if exists else math.nan)
-            shares.append(float(share[last]) if exists else 0.0)
-    return EvidenceThresholds(
-        tuple(names), tuple(sides), np.array(required), np.array(found), np.array(shares), curve
-    )
+            limit, beyond = math.nan, 0.0
+            if 0 <= last < scores.size:
+                limit, beyond = float(scores[last]), float(share[last])
+            lines.append((strength, side, ratio, limit, beyond))
+    names, sides, *columns = zip(*lines, strict=True)
+    required, limits, shares = map(np.array, columns)
+    return EvidenceThresholds(names, sides, required, limits, shares, curve)
 
 
 def _run(holds: Sequence[bool] | Array) -> int:
