@@ -28,6 +28,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -227,52 +228,60 @@ def value_recovered(
 
     alarms, alarm_value = float(rows.weight[above & in_target].sum()), value_of(above & in_target)
 
-    def estimate(
-        numbers: Array, naive: float, ends: tuple[float, float], scale: float, shift: float = 0.0
-    ) -> Estimate:
-        """Estimate the sum of numbers over the positives, divided by a scale and shifted."""
-        found = sums.total(numbers) / scale if scale > 0 else math.nan
-        interval = Interval()
-        if level is not None and scale > 0:
-            critical_value = student_quantile(level, max(sums.effective_number(v) - 1, 1.0))
-            low, high = (
-                min(max(limit / scale, ends[0]), ends[1]) + shift
-                for limit in sums.limits(numbers, critical_value)
-            )
-            interval = Interval(low, high, sums.standard_error(numbers) / scale)
-        return Estimate.of(found + shift, naive, interval, (ends[0] + shift, ends[1] + shift))
-
     naive, naive_total = float(labeled_value @ a), float(labeled_value.sum())
     # Labeled rows are positives for certain only if labels are clean.
     is_certain = target == "population" and purity == 1
     least = (naive, naive_total) if is_certain else (0.0, 0.0)
     most = [value_of(possible & in_target & chosen) for chosen in (above, in_target)]
-    total = estimate(v, naive_total, (least[1], most[1]), 1.0)
-    recall = _recall(sums, v, a, naive / naive_total if naive_total else math.nan, level)
+    estimate = partial(_estimate_sum, sums, v, level)
     naive_alarms = float(rows.weight[above].sum()), value_of(above)
+    ends = (least[0], most[0])
+    shares = (least[0] / alarm_value, most[0] / alarm_value) if alarm_value else (0.0, 1.0)
+    naive_precision = naive / naive_alarms[1] if naive_alarms[1] else math.nan
+    naive_net = naive - cost * naive_alarms[0]
     return ValueRecovered(
         threshold=cut,
         cost=cost,
         alarms=alarms,
         alarm_value=alarm_value,
-        recovered=estimate(v * a, naive, (least[0], most[0]), 1.0),
-        total=total,
-        recall=recall,
-        precision=estimate(
-            v * a,
-            naive / naive_alarms[1] if naive_alarms[1] else math.nan,
-            (least[0] / alarm_value, most[0] / alarm_value) if alarm_value else (0.0, 1.0),
-            alarm_value,
-        ),
-        net=estimate(
-            v * a,
-            naive - cost * naive_alarms[0],
-            (least[0], most[0]),
-            1.0,
-            -cost * alarms,
-        ),
+        recovered=estimate(v * a, naive, ends),
+        total=estimate(v, naive_total, (least[1], most[1])),
+        recall=_recall(sums, v, a, naive / naive_total if naive_total else math.nan, level),
+        precision=estimate(v * a, naive_precision, shares, scale=alarm_value),
+        net=estimate(v * a, naive_net, ends, shift=-cost * alarms),
         level=level,
     )
+
+
+def _estimate_sum(
+    sums: PositiveSums,
+    value: Array,
+    level: float | None,
+    numbers: Array,
+    naive: float,
+    ends: tuple[float, float],
+    *,
+    scale: float = 1.0,
+    shift: float = 0.0,
+) -> Estimate:
+    """Estimate the sum of numbers over the positives, divided by a scale and shifted.
+
+    ``ends`` are the least and the highest possible value before it is shifted.
+    """
+    total = sums.total(numbers) / scale if scale > 0 else math.nan
+    interval = Interval()
+    if level is not None and scale > 0:
+        low, high = (
+            min(max(limit / scale, ends[0]), ends[1]) + shift
+            for limit in sums.limits(numbers, _critical_value(sums, value, level))
+        )
+        interval = Interval(low, high, sums.standard_error(numbers) / scale)
+    return Estimate.of(total + shift, naive, interval, (ends[0] + shift, ends[1] + shift))
+
+
+def _critical_value(sums: PositiveSums, value: Array, level: float) -> float:
+    """Return the quantile of the t distribution for the effective number of labeled rows."""
+    return student_quantile(level, max(sums.effective_number(value) - 1, 1.0))
 
 
 def _recall(
@@ -289,7 +298,6 @@ def _recall(
     has_value = above[value > 0]
     if sums.are_certain or has_value.all() or not has_value.any():
         return Estimate.of(recall, naive, Interval(recall, recall, error))
-    n = sums.effective_number(value)
-    critical_value = student_quantile(level, max(n - 1, 1.0))
+    n, critical_value = sums.effective_number(value), _critical_value(sums, value, level)
     low, high = mean_limits(recall, error, (0.0, 1.0), n, critical_value)
     return Estimate.of(recall, naive, Interval(low, high, error))
