@@ -138,17 +138,7 @@ def apply_audit(
     tally = audit_tally(cells, rows)
     by_purity = labeled if purity_audit is None else purity_audit.part(labeled=True).in_order()
     purity, purity_draws = _purity(by_purity, purity, n_draws, seed)
-    assumed = model_labeling(labeling)
-    model = LabelingModel(cells, tally)
-    posterior = model.sample(assumed, n_draws, seed)
-    if purity < 1:
-        # The rate of wrong labels depends on the number of negatives, and that on the fit.
-        n_rows = cells.labeled + cells.unlabeled
-        for _ in range(2):
-            n_negative = np.sum(n_rows * (1 - posterior.positive.mean(axis=0)))
-            wrong_rate = min((1 - purity) * cells.labeled.sum() / max(n_negative, 1.0), 0.5)
-            model = LabelingModel(cells, tally, wrong_rate)
-            posterior = model.sample(assumed, n_draws, seed)
+    model, posterior = _fit_labeling(cells, tally, labeling, purity, n_draws, seed)
     by_model = posterior.unlabeled_positive.mean(axis=0)
     hidden, weight = by_model, 0.0
     share_draws = posterior.positive if target == "population" else posterior.unlabeled_positive
@@ -196,6 +186,28 @@ def apply_audit(
         covered,
         tuple(warning for warning in warnings if warning),
     )
+
+
+def _fit_labeling(
+    cells: ScoreCells,
+    tally: AuditTally,
+    labeling: Labeling,
+    purity: float,
+    n_draws: int,
+    seed: int,
+) -> tuple[LabelingModel, Posterior]:
+    """Return the labeling model and draws from its posterior distribution."""
+    assumed, model = model_labeling(labeling), LabelingModel(cells, tally)
+    posterior = model.sample(assumed, n_draws, seed)
+    if purity < 1:
+        # The rate of wrong labels depends on the number of negatives, and that on the fit.
+        n_rows = cells.labeled + cells.unlabeled
+        for _ in range(2):
+            n_negative = np.sum(n_rows * (1 - posterior.positive.mean(axis=0)))
+            wrong_rate = min((1 - purity) * cells.labeled.sum() / max(n_negative, 1.0), 0.5)
+            model = LabelingModel(cells, tally, wrong_rate)
+            posterior = model.sample(assumed, n_draws, seed)
+    return model, posterior
 
 
 def audit_tally(cells: ScoreCells, audited: AuditedRows) -> AuditTally:
