@@ -6,6 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from pueval.sources.columns import check_column
 from pueval.sources.duckdb_columns import label_condition
 from pueval.sources.duckdb_tables import connect_to, select_columns
 from pueval.sources.labels import LabelMatch
-from pueval.sources.paths import locate
+from pueval.sources.paths import DataLocation, locate
 from pueval.sources.row_ids import ROW_NUMBER
 
 PROBABILITY = "probability"
@@ -84,20 +85,7 @@ def read_checked_rows(
             check_column(name, names, content)
         except InputError as error:
             raise InputError(f"{location.text}: {error}") from None
-    with connect_to(location) as connection:
-        # As text, so that all kinds of files mean the same.
-        rows = select_columns(connection, location, requested).select(
-            ", ".join(f"nullif(trim(CAST({name} AS VARCHAR)), '') AS {name}" for name in requested)
-        )
-        is_class = [
-            label_condition("truth", "VARCHAR", LabelMatch.from_text(value)) for value in (1, 0)
-        ]
-        # NaN is how data frames write an empty cell.
-        table = rows.filter("truth IS NOT NULL AND lower(truth) <> 'nan'").select(
-            f"id, truth, CASE WHEN {is_class[0]} THEN 1 WHEN {is_class[1]} THEN 0 END AS t"
-            + ("" if probability is None else ", q, TRY_CAST(q AS DOUBLE) AS p")
-        )
-        cells = table.fetchall()
+    cells = _fetch_checked_rows(location, requested)
     text = location.text
     if not cells:
         raise InputError(
@@ -128,6 +116,27 @@ def read_checked_rows(
     return CheckedRows(
         text, tuple(row[0] for row in cells), np.array([row[2] == 1 for row in cells]), chosen
     )
+
+
+def _fetch_checked_rows(
+    location: DataLocation, requested: dict[str, tuple[str, str]]
+) -> list[tuple[Any, ...]]:
+    """Return the id of each row, its truth as text and as 1, 0 or None, and its probability."""
+    with connect_to(location) as connection:
+        # As text, so that all kinds of files mean the same.
+        rows = select_columns(connection, location, requested).select(
+            ", ".join(f"nullif(trim(CAST({name} AS VARCHAR)), '') AS {name}" for name in requested)
+        )
+        is_class = [
+            label_condition("truth", "VARCHAR", LabelMatch.from_text(value)) for value in (1, 0)
+        ]
+        # NaN is how data frames write an empty cell.
+        table = rows.filter("truth IS NOT NULL AND lower(truth) <> 'nan'").select(
+            f"id, truth, CASE WHEN {is_class[0]} THEN 1 WHEN {is_class[1]} THEN 0 END AS t"
+            + (", q, TRY_CAST(q AS DOUBLE) AS p" if "q" in requested else "")
+        )
+        cells: list[tuple[Any, ...]] = table.fetchall()
+    return cells
 
 
 def _refuse(values: Sequence[str], rule: str) -> None:

@@ -20,7 +20,7 @@ from pueval.sources.duckdb_tables import FileTable, open_table
 from pueval.sources.group_codes import OrderedGroups, are_numbers, number_key, order_numbers
 from pueval.sources.labels import KIND_CODES, MISSING_WORDS, LabelValues
 from pueval.sources.paths import DataLocation, locate, unreadable_error
-from pueval.sources.storage import is_counts_file
+from pueval.sources.storage import locate_rows
 
 # Rows of a batch: more would take more memory, fewer more time.
 BATCH = 524_288
@@ -198,11 +198,7 @@ def read_rows(path: str | os.PathLike[str], columns: Columns, *, labels: LabelVa
 
     Models and groups are compared row by row, so Counts are not enough for them.
     """
-    location = locate(path)
-    if location.format == "parquet" and any(map(is_counts_file, location.files)):
-        raise InputError(
-            f"{location.text} holds saved counts, not rows. Pass the file with the rows."
-        )
+    location = locate_rows(path)
     with open_table(location, columns, labels) as table:
         data = table.numbers().fetchnumpy()
         if not data["k"].size:

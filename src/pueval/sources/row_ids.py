@@ -17,8 +17,8 @@ from pueval.sources.columns import Columns
 from pueval.sources.duckdb_tables import FileTable, open_table
 from pueval.sources.files import FileRows, rows_from_numbers
 from pueval.sources.labels import LabelValues
-from pueval.sources.paths import DataLocation, locate
-from pueval.sources.storage import is_counts_file
+from pueval.sources.paths import DataLocation
+from pueval.sources.storage import locate_rows
 
 # The column with the numbers of rows, where rows have no ids.
 ROW_NUMBER = "row"
@@ -32,11 +32,7 @@ def open_identified_rows(
 
     Without a column of ids (``columns.row_id``), the rows of a single file are numbered from 1.
     """
-    location = locate(path)
-    if location.format == "parquet" and any(map(is_counts_file, location.files)):
-        raise InputError(
-            f"{location.text} holds saved counts, not rows. Pass the file with the rows."
-        )
+    location = locate_rows(path)
     if columns.row_id is None:
         _check_row_order(location)
     with open_table(location, columns, labels) as table:

@@ -22,7 +22,7 @@ from pueval._writing import atomic_path
 from pueval.errors import InputError, require
 from pueval.samples.bins import Binning, bin_numbers, is_bins, lower_edges
 from pueval.samples.sample import Samples, make_sample
-from pueval.sources.paths import file_not_found_error
+from pueval.sources.paths import DataLocation, file_not_found_error, locate
 
 # Increase it when an older pueval could not read a new file, or would read it wrongly.
 VERSION = 2
@@ -79,6 +79,16 @@ def _read_metadata(path: PathLike) -> dict[bytes, bytes] | None:
 def is_counts_file(path: PathLike) -> bool:
     """Whether a file holds saved Counts, not rows."""
     return KEY in (_read_metadata(path) or {})
+
+
+def locate_rows(path: PathLike) -> DataLocation:
+    """Return the files that a path stands for; refuse saved Counts, which do not keep the rows."""
+    location = locate(path)
+    if location.format == "parquet" and any(map(is_counts_file, location.files)):
+        raise InputError(
+            f"{location.text} holds saved counts, not rows. Pass the file with the rows."
+        )
+    return location
 
 
 def saved_name(path: PathLike) -> str | None:
