@@ -14,7 +14,7 @@ from pueval.sources.poisson_bootstrap import PRIME, add_weights, poisson_thresho
 def weights(numbers, *, seed=0, n_resamples=20):
     frame = nw.from_native(pl.LazyFrame({"key": np.asarray(numbers, dtype=float)}))
     made = add_weights(
-        frame, "key", seed=seed, resamples=range(n_resamples), n_resamples=n_resamples
+        frame, seed=seed, resamples=range(n_resamples), n_resamples=n_resamples
     ).collect()
     return np.column_stack([made[f"w{r}"].to_numpy() for r in range(n_resamples)])
 

@@ -14,8 +14,7 @@ from pueval.priors._clean_label_test import (
     likelihood_ratio_pvalue,
     noisy_label_warning,
 )
-from pueval.priors._tilt_bins import likelihood_of_counts
-from tests.priors.test_tilt import mixture, normal_scores, slow_loss
+from tests.priors.test_tilt import likelihood_of_counts, mixture, normal_scores, slow_loss
 
 
 def pvalue(*arguments, bins=None, **options):

@@ -8,8 +8,7 @@ from pueval import Counts, InputError
 from pueval.core.prior_line import PriorLine
 from pueval.priors import _purity_estimate as module
 from pueval.priors._purity_estimate import estimate_purity
-from pueval.priors._tilt_bins import likelihood_of_counts
-from tests.priors.test_tilt import mixture, normal_scores, slow_loss
+from tests.priors.test_tilt import likelihood_of_counts, mixture, normal_scores, slow_loss
 
 
 def rows(prior, n_labeled, n_unlabeled, **options):

@@ -57,6 +57,11 @@ def model_of(score, y):
     return TiltLikelihood(z, labeled, unlabeled)
 
 
+def likelihood_of_counts(counts):
+    _, z, labeled, unlabeled = bins.normal_scores(counts)
+    return bins.binned_likelihood(z, labeled, unlabeled)
+
+
 def test_normal_scores_with_ties():
     score, y = mixture(0.3, 40, 100)
     score = score.round(1)

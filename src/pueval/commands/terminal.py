@@ -101,9 +101,7 @@ def show_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     print_table(header, rows)
 
 
-def print_table(
-    header: Sequence[str], rows: Sequence[Sequence[str]], console: Console | None = None
-) -> None:
+def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a table; if it is too wide for the terminal, print groups of columns one by one.
 
     Parameters
@@ -112,10 +110,8 @@ def print_table(
         Titles of the columns. Neighbors with the same first line stay in one group.
     rows : sequence of sequence of str
         Cells as text. They are wrapped between words, never cut.
-    console : rich Console, optional
-        Console to print to; the standard output by default.
     """
-    console = console or Console()
+    console = Console()
     parts: list[list[int]] = []
     for k, title in enumerate(header[1:], start=1):
         if k > 1 and "\n" in title and title.split("\n")[0] == header[k - 1].split("\n")[0]:
@@ -165,17 +161,15 @@ def _excess_width(console: Console, table: Table) -> int:
     return console.measure(table, options=unlimited).minimum + between - console.width
 
 
-def print_roc_curves(evaluations: Mapping[str, Evaluation], console: Console | None = None) -> None:
+def print_roc_curves(evaluations: Mapping[str, Evaluation]) -> None:
     """Print a small ROC plot of each model: the naive curve dotted, the corrected one solid.
 
     Parameters
     ----------
     evaluations : mapping of str to Evaluation
         Evaluations by name of the model.
-    console : rich Console, optional
-        Console to print to; the standard output by default.
     """
-    console = console or Console()
+    console = Console()
     pictures = [
         roc_picture(name, ev, braille=_can_print(console)) for name, ev in evaluations.items()
     ]

@@ -178,15 +178,14 @@ def _rank_correlations(ratios: Array, kept: Array) -> Array:
     return correlation
 
 
-def presence_steps(counts: Counts, corners: Steps | None = None) -> Steps:
+def presence_steps(counts: Counts) -> Steps:
     """Return cumulative counts above and at every score of a labeled row, and at all scores.
 
     Between neighboring ones either only presences or only other rows are added, or all are tied:
-    so the curve of recall by predicted area has straight lines between them. ``corners`` are those
-    of the naive ROC curve, if you have them.
+    so the curve of recall by predicted area has straight lines between them.
     """
     if counts._audit is None:
-        return single_kind_runs(counts, counts._roc_corners() if corners is None else corners)
+        return single_kind_runs(counts, counts._roc_corners())
     # Positives can also have scores that no labeled row has.
     score = counts._labeled.distinct_cumulative()[0]
     positive = counts._inverse_propensity_sample().distinct_cumulative()[0]

@@ -13,12 +13,6 @@ from pueval.priors._tilt_likelihood import TiltLikelihood
 BINS = 400
 
 
-def likelihood_of_counts(counts: Counts) -> TiltLikelihood:
-    """Return the tilt likelihood of labels and scores."""
-    _, z, labeled, unlabeled = normal_scores(counts)
-    return binned_likelihood(z, labeled, unlabeled)
-
-
 def normal_scores(counts: Counts) -> tuple[Array, Array, Array, Array]:
     """Return scores, ascending, normal quantiles of their ranks, and effective numbers of rows."""
     table = LabeledUnlabeledCounts.from_counts(counts)

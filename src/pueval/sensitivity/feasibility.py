@@ -23,6 +23,9 @@ from pueval.errors import Contradiction, InputError
 from pueval.text.numbers import format_level, format_number, format_threshold
 from pueval.text.results import Result
 
+# Confidence level of messages and of the bounds of a report.
+LEVEL = 0.95
+
 
 @dataclass(frozen=True, repr=False)
 class LargestPrior(Result):
@@ -142,7 +145,7 @@ def largest_prior(counts: Counts, *, purity: float = 1.0, level: float = 0.95) -
     with np.errstate(divide="ignore", over="ignore"):
         candidates = [
             (tail, purity * (tail.background_bound / tail.labeled_bound))
-            for tail in _tail_shares(counts, level, background_from_above=True)
+            for tail in _tail_shares(counts, LEVEL, background_from_above=True)
         ]
         if purity < 1:
             for tail in _tail_shares(counts, level, background_from_above=False):
@@ -241,14 +244,14 @@ class ShareRatioBounds:
     labeled_to_other: float
 
 
-def share_ratio_bounds(counts: Counts, *, level: float = 0.95) -> ShareRatioBounds:
+def share_ratio_bounds(counts: Counts) -> ShareRatioBounds:
     """Compute the two ratios that say which priors and purities go together."""
     if counts._clusters is not None:
         counts = reduced_counts(counts)
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        tails = _tail_shares(counts, level, background_from_above=True)
+        tails = _tail_shares(counts, LEVEL, background_from_above=True)
         other_to_labeled = min(np.nanmin(t.background_bound / t.labeled_bound) for t in tails)
-        tails = _tail_shares(counts, level, background_from_above=False)
+        tails = _tail_shares(counts, LEVEL, background_from_above=False)
         labeled_to_other = min(np.nanmin(t.labeled_bound / t.background_bound) for t in tails)
     return ShareRatioBounds(float(other_to_labeled), float(labeled_to_other))
 
@@ -302,11 +305,11 @@ def feasibility_pvalue(counts: Counts, *, prior: float, purity: float = 1.0) -> 
     return float(np.exp(high))
 
 
-def infeasibility_message(counts: Counts, mixture: Mixture, level: float = 0.95) -> str | None:
+def infeasibility_message(counts: Counts, mixture: Mixture) -> str | None:
     """Explain why the ranking does not allow a prior and purity; None if it does."""
     if not counts.n_unlabeled or (mixture.prior == 0 and mixture.purity == 1):
         return None
-    largest = largest_prior(counts, purity=mixture.purity, level=level)
+    largest = largest_prior(counts, purity=mixture.purity)
     if largest.allows(mixture.prior):
         return None
     if largest.prior == 0:
@@ -319,29 +322,27 @@ def infeasibility_message(counts: Counts, mixture: Mixture, level: float = 0.95)
     return Contradiction(
         f"prior {mixture.prior:g} does not fit this ranking with purity {mixture.purity:g}: "
         f"{largest._evidence()}, a larger difference than chance explains. {bound} "
-        f"({format_level(level)} confidence). {remedy}, or question random labeling. If the "
+        f"({format_level(LEVEL)} confidence). {remedy}, or question random labeling. If the "
         "classifier was trained on these rows, use out-of-fold scores "
         "(pueval.model_selection.evaluate_cv)."
     )
 
 
-def region_infeasibility_message(
-    counts: Counts, best: Mixture, worst: Mixture, level: float = 0.95
-) -> str | None:
+def region_infeasibility_message(counts: Counts, best: Mixture, worst: Mixture) -> str | None:
     """Explain which priors and purities of given intervals the ranking excludes; None if none.
 
     A higher purity allows a larger prior. So the smallest prior with the largest purity fits
     ``best``, and the largest prior with the smallest purity fits ``worst``.
     """
-    message = infeasibility_message(counts, best, level)
+    message = infeasibility_message(counts, best)
     if message is not None:
         return Contradiction(f"no prior and purity within the given intervals fit: {message}")
     if not counts.n_unlabeled:
         return None
-    largest = largest_prior(counts, purity=worst.purity, level=level)
+    largest = largest_prior(counts, purity=worst.purity)
     if largest.allows(worst.prior):
         return None
-    confidence = f"({format_level(level)} confidence)"
+    confidence = f"({format_level(LEVEL)} confidence)"
     if not largest.possible:
         return (
             f"no prior fits a purity of {worst.purity:g} {confidence}, the lower end of the given "

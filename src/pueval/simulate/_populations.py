@@ -18,6 +18,9 @@ from pueval.errors import InputError
 from pueval.simulate._distributions import Density, Normal, Remainder
 from pueval.text.results import Result
 
+# Areas are integrated until they change by less than this.
+AREA_TOLERANCE = 1e-10
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SimulatedRows(Result):
@@ -352,7 +355,7 @@ class Population:
         return SimulatedRows(score, positive)
 
 
-def _integrate(function: Callable[[Array], Array], tolerance: float = 1e-10) -> float:
+def _integrate(function: Callable[[Array], Array]) -> float:
     """Integrate over (0, 1) by the tanh-sinh rule, halving its step until it converges.
 
     The rule moves both ends to infinity, so an infinite slope there, as curves of recall have,
@@ -367,9 +370,9 @@ def _integrate(function: Callable[[Array], Array], tolerance: float = 1e-10) -> 
         weight = np.pi / 4 * np.cosh(t) / np.cosh(inner) ** 2
         inside = (x > 0) & (x < 1) & (weight > 0)
         integral = float(step * np.sum(weight[inside] * function(x[inside])))
-        if abs(integral - previous) < tolerance:
+        if abs(integral - previous) < AREA_TOLERANCE:
             return integral
         previous = integral
     raise InputError(
-        f"the area did not converge to {tolerance:g}. Use smoother score distributions."
+        f"the area did not converge to {AREA_TOLERANCE:g}. Use smoother score distributions."
     )

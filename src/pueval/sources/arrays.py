@@ -418,10 +418,10 @@ def _refuse_merged(distinct: int, rounded: Array) -> None:
         raise merged_scores_error(merged)
 
 
-def as_weights(sample_weight: Array, name: str = "sample_weight") -> Array:
+def as_weights(sample_weight: Array) -> Array:
     """Return weights as int64 or float64; refuse missing, negative and huge ones."""
     if sample_weight.dtype.kind not in "biuf":
-        raise InputError(f"{name} must hold numbers; got dtype {sample_weight.dtype}.")
+        raise InputError(f"sample_weight must hold numbers; got dtype {sample_weight.dtype}.")
     if sample_weight.dtype.kind == "f":
         with np.errstate(over="ignore"):
             sample_weight = sample_weight.astype(np.float64, copy=False)

@@ -71,9 +71,9 @@ def draw_resamples(
     resamples: dict[str, list[tuple[Samples, Binning]]] = {name: [] for name in columns.scores}
     for start in range(0, n_resamples, RESAMPLES_PER_QUERY):
         numbers = range(start, min(start + RESAMPLES_PER_QUERY, n_resamples))
-        weighted = add_weights(
-            table, "key", seed=seed, resamples=numbers, n_resamples=n_resamples
-        ).select(*groups, "score", *(f"w{r}" for r in numbers))
+        weighted = add_weights(table, seed=seed, resamples=numbers, n_resamples=n_resamples).select(
+            *groups, "score", *(f"w{r}" for r in numbers)
+        )
         sums = {f"w{r}": nw.col(f"w{r}").sum() for r in numbers}
         sums |= {"low": nw.col("score").min(), "high": nw.col("score").max()}
         reduced = weighted.group_by(groups).agg(**sums).collect()
@@ -126,16 +126,16 @@ def poisson_thresholds() -> list[int]:
     return thresholds
 
 
-def add_weights(
-    frame: Frame, key: str, *, seed: int, resamples: Sequence[int], n_resamples: int
-) -> Frame:
+def add_weights(frame: Frame, *, seed: int, resamples: Sequence[int], n_resamples: int) -> Frame:
     """Add a column ``w<r>`` for each of some resamples: how often it draws the row.
 
-    ``key`` is a column of float64 integers within ±2⁵³.
+    The column ``key`` has float64 integers within ±2⁵³.
     """
     round_constants, resample_constants = hash_constants(seed, n_resamples)
-    frame = frame.with_columns(h1=_floor(nw.col(key) * (1 / HALF)))
-    frame = frame.with_columns(h0=nw.col(key) - nw.col("h1") * HALF, h1=nw.col("h1") + 4.0 * PRIME)
+    frame = frame.with_columns(h1=_floor(nw.col("key") * (1 / HALF)))
+    frame = frame.with_columns(
+        h0=nw.col("key") - nw.col("h1") * HALF, h1=nw.col("h1") + 4.0 * PRIME
+    )
     frame = frame.with_columns(h0=_modulo(nw.col("h0")), h1=_modulo(nw.col("h1")))
     for k, constant in enumerate(round_constants.tolist()):
         source, target = ("h0", "h1") if k % 2 else ("h1", "h0")
