@@ -1,4 +1,4 @@
-"""The quantiles that belong to a confidence level, and limits of a proportion."""
+"""Quantiles for a confidence level, and limits of a proportion: Wilson, Clopper and Pearson."""
 
 from __future__ import annotations
 
@@ -34,18 +34,32 @@ def student_quantile(level: float, degrees_of_freedom: float) -> float:
     return float(scipy.special.stdtrit(degrees_of_freedom, 0.5 + level / 2))
 
 
-def proportion_limit(share: float | Array, n_rows: float | Array, critical_value: float) -> Array:
+def wilson_limit(share: float | Array, n_rows: float | Array, critical_value: float) -> Array:
     """Return Wilson's (1927) upper limit of a share; the lower for a negative critical value.
 
     Examples
     --------
-    >>> round(float(proportion_limit(0.0, 30, 1.96)), 3)
+    >>> round(float(wilson_limit(0.0, 30, 1.96)), 3)
     0.114
     """
     square = critical_value**2 / n_rows
     margin = np.sqrt(square * share * (1 - share) + square**2 / 4)
     limit: Array = (share + square / 2 + np.copysign(margin, critical_value)) / (1 + square)
     return limit
+
+
+def clopper_pearson_lower(successes: Array, n: float, error: float | Array) -> Array:
+    """Return Clopper and Pearson's (1934) lower limit of a proportion; 0 without successes."""
+    with np.errstate(invalid="ignore"):
+        bound = scipy.special.betaincinv(successes, n - successes + 1, error)
+    return np.where(successes <= 0, 0.0, bound)
+
+
+def clopper_pearson_upper(successes: Array, n: float, error: float | Array) -> Array:
+    """Return Clopper and Pearson's (1934) upper limit of a proportion; 1 without failures."""
+    with np.errstate(invalid="ignore"):
+        bound = scipy.special.betaincinv(successes + 1, n - successes, 1 - error)
+    return np.where(successes >= n, 1.0, bound)
 
 
 def mean_limits(
@@ -70,7 +84,7 @@ def mean_limits(
     if 1e-9 < share < 1 - 1e-9 and standard_error > 0:
         n_rows = share * (1 - share) * (width / standard_error) ** 2
     low, high = (
-        least + width * float(proportion_limit(share, n_rows, sign * critical_value))
+        least + width * float(wilson_limit(share, n_rows, sign * critical_value))
         for sign in (-1, 1)
     )
     return low, high

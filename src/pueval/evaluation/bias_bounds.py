@@ -22,7 +22,7 @@ from pueval.uncertainty.measure_intervals import Resamples
 from pueval.uncertainty.tilted_resamples import (
     TiltedResamples,
     imbens_manski_level,
-    wilson_limit,
+    skewed_limit,
 )
 
 if TYPE_CHECKING:
@@ -246,7 +246,7 @@ class _BoundIntervals:
         n_labeled = weights * self.resamples.n_independent_labeled
         options = self.resamples.options
         squared = student_quantile(level, options.degrees_of_freedom) ** 2 / n_labeled
-        score_limit = partial(wilson_limit, least=least, most=most, largest_ratio=squared)
+        score_limit = partial(skewed_limit, least=least, most=most, largest_ratio=squared)
         return Interval(
             min(low.low, score_limit(ends[0].value, low.low - ends[0].value)),
             max(high.high, score_limit(ends[1].value, high.high - ends[1].value)),

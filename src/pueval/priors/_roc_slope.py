@@ -5,14 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from pueval._checks import check_fraction
+from pueval.core.confidence import clopper_pearson_lower, clopper_pearson_upper
 from pueval.counts.counts import Counts
 from pueval.priors._estimator_bases import ScorePriorEstimator
 from pueval.priors._labeled_unlabeled_counts import LabeledUnlabeledCounts
-from pueval.sensitivity.feasibility import (
-    largest_prior,
-    proportion_lower_bound,
-    proportion_upper_bound,
-)
+from pueval.sensitivity.feasibility import largest_prior
 
 
 class RocSlope(ScorePriorEstimator):
@@ -88,8 +85,8 @@ class RocSlope(ScorePriorEstimator):
         threshold, labeled, unlabeled = table.upper_tails()
         error = self.point_error * np.sqrt(labeled)
         n_labeled, n_unlabeled = table.n_labeled, table.n_unlabeled
-        upper = proportion_upper_bound(unlabeled * n_unlabeled, n_unlabeled, error)
-        ratio = upper / proportion_lower_bound(labeled * n_labeled, n_labeled, error)
+        upper = clopper_pearson_upper(unlabeled * n_unlabeled, n_unlabeled, error)
+        ratio = upper / clopper_pearson_lower(labeled * n_labeled, n_labeled, error)
         best = int(np.argmin(ratio))
         self.prior_upper_ = largest_prior(counts, level=self.level).prior
         self.prior_interval_ = (0.0, self.prior_upper_)

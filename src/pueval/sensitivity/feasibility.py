@@ -17,6 +17,7 @@ import scipy
 from pueval._checks import check_fraction
 from pueval._typing import Array
 from pueval.core.cluster_table import reduced_counts
+from pueval.core.confidence import clopper_pearson_lower, clopper_pearson_upper
 from pueval.core.mixture import Mixture
 from pueval.counts.counts import Counts
 from pueval.errors import Contradiction, InputError
@@ -203,27 +204,13 @@ def _tail_shares(
         if not from_top:
             inside, labeled = background_total - inside, total - labeled
         share = inside / background_total
-        bound = proportion_upper_bound if background_from_above else proportion_lower_bound
+        bound = clopper_pearson_upper if background_from_above else clopper_pearson_lower
         background_bound = bound(share * n_background, n_background, error)
         end = "above" if from_top else "below"
         side = f"at or {end}" if background_from_above else end
         return _TailShares(side, threshold, labeled / total, share, labeled_bound, background_bound)
 
     return beyond(from_top=True), beyond(from_top=False)
-
-
-def proportion_lower_bound(successes: Array, n: float, error: float | Array) -> Array:
-    """Return Clopper and Pearson's lower bound of a proportion; 0 without successes."""
-    with np.errstate(invalid="ignore"):
-        bound = scipy.special.betaincinv(successes, n - successes + 1, error)
-    return np.where(successes <= 0, 0.0, bound)
-
-
-def proportion_upper_bound(successes: Array, n: float, error: float | Array) -> Array:
-    """Return Clopper and Pearson's upper bound of a proportion; 1 without failures."""
-    with np.errstate(invalid="ignore"):
-        bound = scipy.special.betaincinv(successes + 1, n - successes, 1 - error)
-    return np.where(successes >= n, 1.0, bound)
 
 
 @dataclass(frozen=True)

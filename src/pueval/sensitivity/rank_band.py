@@ -10,8 +10,8 @@ import scipy
 
 from pueval._checks import check_choice
 from pueval._typing import Array
+from pueval.core.confidence import clopper_pearson_lower, clopper_pearson_upper
 from pueval.samples.threads import map_in_threads
-from pueval.sensitivity.feasibility import proportion_lower_bound, proportion_upper_bound
 
 BandMethod = Literal["bootstrap", "clopper-pearson", "dkw"]
 
@@ -58,7 +58,7 @@ def rank_band(
         half_width = math.sqrt(math.log(2 / (1 - level)) / 2 * inverse_size)
         low, high = share - half_width, share + half_width
     elif method == "clopper-pearson":
-        bounds = (proportion_lower_bound, proportion_upper_bound)
+        bounds = (clopper_pearson_lower, clopper_pearson_upper)
         low, high = map_in_threads(lambda bound: bound(above, total, tail), bounds)
     else:
         low, high = (_binomial_quantile(q, total, share) / total for q in (tail, 1 - tail))

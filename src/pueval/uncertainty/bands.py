@@ -15,7 +15,7 @@ import numpy as np
 from pueval._checks import check_choice
 from pueval._typing import Array
 from pueval.core.average_precision import precision_or
-from pueval.core.confidence import normal_quantile, proportion_limit
+from pueval.core.confidence import normal_quantile, wilson_limit
 from pueval.core.curves import PrecisionRecallCurve, RocCurve
 from pueval.core.mixture import Mixture
 from pueval.core.rates import Rates, correct_steps
@@ -230,8 +230,8 @@ def _edges(
         # At the steep start of a curve both rates vary, as a share of fewer rows would.
         n_rows = np.clip(expected * (1 - expected) / error**2, 1.0, n_labeled)
         n_informative = n_labeled * _label_information(resamples)
-        low = np.minimum(low, proportion_limit(value, n_informative, -critical_value))
-        high = np.maximum(high, proportion_limit(value, n_rows, critical_value))
+        low = np.minimum(low, wilson_limit(value, n_informative, -critical_value))
+        high = np.maximum(high, wilson_limit(value, n_rows, critical_value))
     return low, high
 
 

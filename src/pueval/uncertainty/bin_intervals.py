@@ -10,7 +10,7 @@ import numpy as np
 
 from pueval._typing import Array
 from pueval.core.calibration_line import bin_shares, observed_shares
-from pueval.core.confidence import proportion_limit
+from pueval.core.confidence import wilson_limit
 from pueval.core.mixture import Mixture, Mixtures
 from pueval.core.rates import Rates, Shares, correct_steps, replace_prevalence
 from pueval.samples.steps import find_cells
@@ -84,7 +84,7 @@ class BinIntervals:
             rates = self.rates(mixture)
             positives, rows = (share[number] for share in bin_shares(rates))
             if rows > 0:
-                most = proportion_limit(
+                most = wilson_limit(
                     min(max(positives, 0.0), 1.0), resamples.n_independent_labeled, critical_value
                 )
                 high = max(high, min(float(rates.prevalence * most / rows), 1.0))

@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 
 from pueval._typing import Array
-from pueval.core.confidence import proportion_limit
+from pueval.core.confidence import wilson_limit
 from pueval.core.mixture import Mixture, Mixtures
 from pueval.core.presence_family import PresenceCurve
 from pueval.core.presence_measures import (
@@ -106,7 +106,7 @@ class PresenceResamples:
             interval = options.percentile_interval(
                 float(presences[k] / rows[k]), by_window[k], 0.0, math.inf
             )
-            most = proportion_limit(min(float(presences[k]), 1.0), n, options.critical_value)
+            most = wilson_limit(min(float(presences[k]), 1.0), n, options.critical_value)
             ends[:, k] = interval.low, max(interval.high, most / float(rows[k]))
         return ends[0], ends[1]
 

@@ -163,7 +163,7 @@ def imbens_manski_level(width: float, low_error: float, high_error: float, level
     return float(2 * cdf(high) - 1) if high > low else level
 
 
-def wilson_limit(
+def skewed_limit(
     value: float, margin: float, *, least: float, most: float, largest_ratio: float
 ) -> float:
     """Return a confidence limit with the skewness of a proportion.
@@ -188,7 +188,7 @@ def wilson_limit(
 
     Examples
     --------
-    >>> round(wilson_limit(0.9, -0.1, least=0, most=1, largest_ratio=1), 3)    # 0.8 if normal
+    >>> round(skewed_limit(0.9, -0.1, least=0, most=1, largest_ratio=1), 3)    # 0.8 if normal
     0.757
     """
     p, squared = (value - least) / (most - least), (margin / (most - least)) ** 2

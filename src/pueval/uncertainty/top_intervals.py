@@ -11,7 +11,7 @@ import numpy as np
 import scipy  # loads its submodules when they are first used
 
 from pueval._typing import Array, Target
-from pueval.core.confidence import proportion_limit
+from pueval.core.confidence import wilson_limit
 from pueval.core.mixture import Mixture, Mixtures
 from pueval.core.rates import Rates, fpr_from_predicted
 from pueval.core.top_measure import TopMeasure, measure_lines
@@ -188,7 +188,7 @@ def _upper_end_with_few_hits(
     predicted = np.array([0.0, rows(rates.n_rows) / rates.n_rows, 1.0])
     share_labeled = min(_labeled_per_positive(resamples) * found / predicted[1], MOST_LABELED)
     n_rows = resamples.n_independent_labeled / (1 - share_labeled)
-    upper = float(proportion_limit(found, n_rows, resamples.options.critical_value))
+    upper = float(wilson_limit(found, n_rows, resamples.options.critical_value))
     prevalence = float(np.asarray(rates.prevalence))
     tpr = np.array([0.0, upper, 1.0])
     fpr = fpr_from_predicted(predicted, tpr, prevalence)

@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from pueval._typing import Array
-from pueval.core.confidence import proportion_limit
+from pueval.core.confidence import wilson_limit
 from pueval.core.measures import Measure
 from pueval.core.mixture import Mixture
 from pueval.core.rates import Shares, correct_shares
@@ -70,7 +70,7 @@ def _limits(
             continue
         changes = [0.0]
         for sign in (-1, 1):
-            limit = proportion_limit(
+            limit = wilson_limit(
                 share.clip(0, 1), max(size, 1.0), sign * resamples.options.critical_value
             )
             moved = [
