@@ -14,7 +14,7 @@ import time
 import numpy as np
 
 from pueval import evaluate
-from pueval.core.field_measures import FAMILIES
+from pueval.families.field_measures import FAMILIES
 
 
 def timed(function):

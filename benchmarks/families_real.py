@@ -21,12 +21,12 @@ from sklearn.preprocessing import StandardScaler
 
 from benchmarks.priors.real_data import MAX_ROWS, read
 from pueval import evaluate
-from pueval.core.field_measures import FAMILIES
-from pueval.core.ranked_rows import roc_rates
-from pueval.core.roc_measures import ENRICHMENT_FPR
-from pueval.core.top_measures import TOP_MEASURES
 from pueval.errors import AssumptionWarning
 from pueval.evaluation.measure_titles import measure_title
+from pueval.families.field_measures import FAMILIES
+from pueval.families.ranked_rows import roc_rates
+from pueval.families.roc_measures import ENRICHMENT_FPR
+from pueval.families.top_measures import TOP_MEASURES
 
 PAGE = Path(__file__).with_name("FAMILIES_REAL.md")
 SETS = ("bank", "landsat", "spambase")

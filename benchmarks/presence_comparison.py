@@ -14,7 +14,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from pueval import compare
-from pueval.core.field_measures import FAMILIES
+from pueval.families.field_measures import FAMILIES
 
 MEASURES = FAMILIES["presence"]
 N_ROWS, PREVALENCE = 2000, 0.3

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from pueval import InputError, compare, evaluate
-from pueval.core.field_measures import FIELD_MEASURES, ORDERING_MEASURES, field_value
 from pueval.core.mixture import Mixture
 from pueval.core.rates import Shares
 from pueval.counts.counts import Counts
 from pueval.errors import UnknownMeasureError
+from pueval.families.field_measures import FIELD_MEASURES, ORDERING_MEASURES, field_value
 from pueval.metrics import f_pb
 from tests.comparison.test_compare_clusters import two_models
 

@@ -12,8 +12,8 @@ from scipy.stats import norm
 
 from pueval import AssumptionWarning, evaluate
 from pueval.core.rates import Rates
-from pueval.core.top_measure import first_rows
-from pueval.core.top_measures import (
+from pueval.families.top_measure import first_rows
+from pueval.families.top_measures import (
     TOP_MEASURES,
     average_precision_at,
     ndcg,

@@ -11,10 +11,10 @@ from sklearn.calibration import calibration_curve
 from sklearn.linear_model import LogisticRegression
 
 from pueval import AssumptionWarning, Counts, InputError, evaluate, metrics
-from pueval.core.calibration_line import calibration_line, debiased_distance
 from pueval.core.mixture import Mixture
-from pueval.core.score_means import ScoreMeans
 from pueval.displays import CalibrationDisplay
+from pueval.families.calibration_line import calibration_line, debiased_distance
+from pueval.families.score_means import ScoreMeans
 from pueval.uncertainty.bin_intervals import BinIntervals
 from pueval.uncertainty.calibration_intervals import CalibrationResamples
 from tests.coverage.probabilities import (
@@ -288,7 +288,7 @@ def test_the_line_takes_few_passes_over_the_rows(target, spread, digits, monkeyp
         passes.append(arguments)
         return ScoreMeans(*arguments)
 
-    monkeypatch.setattr("pueval.core.calibration_line.ScoreMeans", count)
+    monkeypatch.setattr("pueval.families.calibration_line.ScoreMeans", count)
     found = calibration_line(Counts.from_arrays(labeled, score), mixture, target)
     np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10)
     assert len(passes) <= 3

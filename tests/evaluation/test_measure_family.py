@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from pueval import AssumptionWarning, Counts, InputError, evaluate
-from pueval.core.field_measures import FAMILIES
 from pueval.errors import UnknownMeasureError
+from pueval.families.field_measures import FAMILIES
 from pueval.text.numbers import CLIPPED_NOTE
 from tests.comparison.test_families import probabilities
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from pueval import AssumptionWarning, InputError, evaluate
-from pueval.core.top_measures import TOP_MEASURES
 from pueval.displays import GainsDisplay
 from pueval.errors import UnknownMeasureError
+from pueval.families.top_measures import TOP_MEASURES
 
 mpl.use("Agg")
 N, PREVALENCE = 20_000, 0.1

@@ -8,9 +8,9 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from pueval import Counts, InputError, compare, evaluate, evaluate_by, metrics
-from pueval.core.field_measures import FAMILIES
 from pueval.evaluation.estimates import BEST_MEASURES
 from pueval.evaluation.findings import abrupt_labeled_scores
+from pueval.families.field_measures import FAMILIES
 from pueval.model_selection import evaluate_cv
 
 pytestmark = pytest.mark.filterwarnings("ignore::pueval.AssumptionWarning")

@@ -138,7 +138,7 @@ class TestBoyce:
         assert np.isnan(boyce_index(y, score, method="pearson", **CASE_CONTROL))
 
     def test_many_lines_against_scipy(self, rng):
-        from pueval.core.presence_measures import boyce_correlations
+        from pueval.families.presence_measures import boyce_correlations
 
         ratios = rng.integers(0, 6, size=(60, 30)).astype(float)
         ratios[rng.random(ratios.shape) < 0.1] = np.nan
@@ -160,7 +160,7 @@ class TestBoyce:
 class TestSmoothed:
     def test_straight_line_is_logistic_regression(self, rng):
         """With all weight on smoothness, the curve is a logistic regression on the score."""
-        from pueval.core import smoothed_ratio
+        from pueval.families import smoothed_ratio
 
         presences, rows_ = rng.poisson(np.linspace(1, 4, 200)), np.full(200, 20)
         middle = (np.arange(200) + 0.5) / 200
@@ -177,7 +177,7 @@ class TestSmoothed:
 
     def test_lines_are_those_of_other_blocks(self, rng, monkeypatch):
         """Newton's method ends where steps are short, which depends on the other lines a little."""
-        from pueval.core import smoothed_ratio
+        from pueval.families import smoothed_ratio
 
         presences = rng.poisson(np.linspace(0.1, 3, 200), size=(40, 200)).astype(float)
         rows_ = rng.poisson(30, size=(40, 200)).astype(float)
@@ -187,7 +187,7 @@ class TestSmoothed:
         np.testing.assert_allclose(in_blocks, together, atol=1e-9)
 
     def test_recovers_the_ratio_of_densities(self, rng):
-        from pueval.core.smoothed_ratio import smoothed_log_ratio
+        from pueval.families.smoothed_ratio import smoothed_log_ratio
 
         middle = (np.arange(200) + 0.5) / 200
         background = middle * (1 - middle) + 0.1
@@ -304,7 +304,7 @@ def test_tss_is_a_name_of_informedness():
 
 
 def test_interpolated_area_against_numpy(rng):
-    from pueval.core.presence_measures import interpolated_area
+    from pueval.families.presence_measures import interpolated_area
 
     recall = rng.random((50, 20)).round(1) * rng.choice([0.5, 1, 1.2], size=(50, 1))
     recall = np.maximum.accumulate(recall, axis=1)

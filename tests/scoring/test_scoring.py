@@ -25,8 +25,8 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from pueval import InputError, evaluate, priors
-from pueval.core.field_measures import ORDERING_MEASURES, needs_prior, needs_probabilities
 from pueval.core.measures import MEASURES, fbeta
+from pueval.families.field_measures import ORDERING_MEASURES, needs_prior, needs_probabilities
 from pueval.metrics import f_pb
 from pueval.ranking import lee_liu, pseudo_f, pulp
 from pueval.scoring import Measure, cost, get_scorer, get_scorer_names, make_scorer

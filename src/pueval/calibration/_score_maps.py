@@ -20,8 +20,8 @@ import numpy as np
 import scipy  # loads its submodules when they are first used
 
 from pueval._typing import Array
-from pueval.core.calibration_line import logits
-from pueval.core.mean_measures import probabilities_inside
+from pueval.families.calibration_line import logits
+from pueval.families.mean_measures import probabilities_inside
 
 Method = Literal["isotonic", "beta", "logistic"]
 # Largest coefficient of a standardized feature: the classes are then separated completely.

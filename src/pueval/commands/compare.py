@@ -51,13 +51,13 @@ from pueval.comparison.comparison_text import (
 )
 from pueval.comparison.paired_rows import check_model_names
 from pueval.comparison.rankings import MOST_MODELS, Rankings
-from pueval.core.field_measures import find_field_measure, is_family_member
 from pueval.core.label_errors import LabelErrors
 from pueval.core.mixture import Mixture
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.evaluation.findings import worst_warnings
 from pueval.evaluation.measure_titles import HEADLINE_MEASURES
+from pueval.families.field_measures import find_field_measure, is_family_member
 from pueval.sources.arrays import read_arrays
 from pueval.sources.columns import Columns
 from pueval.sources.files import FileRows, read_rows

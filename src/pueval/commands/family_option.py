@@ -11,16 +11,16 @@ from pueval._typing import Target
 from pueval.commands.evaluation_tables import show_below
 from pueval.commands.options import OUTPUT
 from pueval.commands.terminal import print_line, show_table
-from pueval.core.field_measures import (
+from pueval.counts.counts import Counts
+from pueval.errors import InputError, UnknownMeasureError
+from pueval.evaluation.evaluation import Evaluation
+from pueval.evaluation.measure_titles import measure_title
+from pueval.families.field_measures import (
     FAMILIES,
     can_order_models,
     check_rows,
     family_members,
 )
-from pueval.counts.counts import Counts
-from pueval.errors import InputError, UnknownMeasureError
-from pueval.evaluation.evaluation import Evaluation
-from pueval.evaluation.measure_titles import measure_title
 from pueval.groups.group_estimates import printable_name
 from pueval.groups.group_evaluation import GroupEvaluation
 from pueval.text.numbers import CLIPPED_MARK, CLIPPED_NOTE, format_estimate, format_number

@@ -29,20 +29,20 @@ from pueval.comparison.paired_estimates import (
 from pueval.comparison.paired_rows import PairedRows
 from pueval.comparison.paired_top import whole_curves
 from pueval.core.average_precision import average_precision
-from pueval.core.calibration_measures import (
+from pueval.core.curves import line_area
+from pueval.core.measures import AREAS, MEASURES, Measure
+from pueval.core.rates import Rates
+from pueval.evaluation.estimates import BEST_MEASURES
+from pueval.evaluation.evaluation import Evaluation
+from pueval.families.calibration_measures import (
     CalibrationMeasure,
     distance_of_bins,
     error_bins,
 )
-from pueval.core.curves import line_area
-from pueval.core.field_measures import FieldMeasure, find_ordering_measure
-from pueval.core.measures import AREAS, MEASURES, Measure
-from pueval.core.presence_family import RatioMeasure, find_threshold_measure
-from pueval.core.rates import Rates
-from pueval.core.score_means import Means, ScoreMeans
-from pueval.core.top_measure import TopMeasure
-from pueval.evaluation.estimates import BEST_MEASURES
-from pueval.evaluation.evaluation import Evaluation
+from pueval.families.field_measures import FieldMeasure, find_ordering_measure
+from pueval.families.presence_family import RatioMeasure, find_threshold_measure
+from pueval.families.score_means import Means, ScoreMeans
+from pueval.families.top_measure import TopMeasure
 
 # Resamples of the rows. Each takes a fit of the labeling model of every model.
 RESAMPLES = 200

@@ -11,14 +11,14 @@ from pueval.comparison.audited_pairs import AuditedPairs
 from pueval.comparison.model_pairs import ModelPairs
 from pueval.comparison.paired_estimates import BEST_VALUES, PairedEstimates
 from pueval.comparison.paired_rows import check_model_names, unknown_model_error
-from pueval.core.field_measures import ORDERING_MEASURES, find_ordering_measure
 from pueval.core.measures import AREAS, MEASURES, Measure, unknown_measure_error
-from pueval.core.measures_at import PATTERNS
 from pueval.core.mixture import Mixture
-from pueval.core.presence_family import F_PB, find_threshold_measure
 from pueval.errors import InputError
 from pueval.evaluation.assumptions import Assumptions
 from pueval.evaluation.evaluation import Evaluation
+from pueval.families.field_measures import ORDERING_MEASURES, find_ordering_measure
+from pueval.families.measures_at import PATTERNS
+from pueval.families.presence_family import F_PB, find_threshold_measure
 from pueval.uncertainty.intervals import IntervalOptions
 
 if TYPE_CHECKING:

@@ -29,10 +29,10 @@ from pueval.comparison.values_by_prior import (
     best_values,
     threshold_values,
 )
-from pueval.core.field_measures import can_order_models, family_members, find_ordering_measure
 from pueval.core.measures import AREAS, MEASURES
 from pueval.errors import InputError, require
 from pueval.evaluation.measure_titles import HEADLINE_MEASURES
+from pueval.families.field_measures import can_order_models, family_members, find_ordering_measure
 from pueval.ranking import RANKING_TITLES, saturation_note
 from pueval.samples.threads import map_in_threads
 from pueval.text.exported_tables import latex_table, markdown_table

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from pueval.comparison.comparison_text import best_probability_or_nan, leading_models
-from pueval.core.field_measures import can_order_models, family_members
 from pueval.evaluation.evaluation_text import as_data as evaluation_data
+from pueval.families.field_measures import can_order_models, family_members
 from pueval.text.results import plain_dict
 
 if TYPE_CHECKING:

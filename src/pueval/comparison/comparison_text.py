@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from pueval.comparison.differences import Difference, difference_cells
 from pueval.comparison.paired_estimates import BEST_VALUES
 from pueval.comparison.rankings import MOST_MODELS
-from pueval.core.field_measures import find_field_measure
 from pueval.core.measures import AREAS
 from pueval.errors import InputError
 from pueval.evaluation.assumption_text import (
@@ -24,6 +23,7 @@ from pueval.evaluation.estimates import Estimate
 from pueval.evaluation.evaluation_text import LINE_LENGTH
 from pueval.evaluation.findings import worst_warnings
 from pueval.evaluation.measure_titles import HEADLINE_MEASURES, measure_title
+from pueval.families.field_measures import find_field_measure
 from pueval.text.numbers import (
     CLIPPED_MARK,
     CLIPPED_NOTE,

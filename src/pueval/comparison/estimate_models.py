@@ -27,19 +27,19 @@ from pueval.comparison.paired_shares import shares_at
 from pueval.comparison.paired_top import estimate_top_measure
 from pueval.comparison.row_sums import prevalence_error, prevalence_sums
 from pueval.core.average_precision import average_precision, average_precision_slope
-from pueval.core.calibration_measures import CalibrationMeasure
 from pueval.core.curves import direct_auc, naive_auc
-from pueval.core.field_measures import check_rows, find_ordering_measure
 from pueval.core.measures import AREAS, MEASURES, Measure
 from pueval.core.mixture import Mixture
-from pueval.core.presence_family import RatioMeasure
 from pueval.core.rates import Rates, labeled_contrast
-from pueval.core.top_measure import TopMeasure
 from pueval.errors import InputError
 from pueval.evaluation.assumptions import Assumptions, resample_evaluation
 from pueval.evaluation.estimates import BEST_MEASURES, best_value
 from pueval.evaluation.evaluate import ModelRates, build_evaluation, rate_thresholds
 from pueval.evaluation.evaluation import Evaluation
+from pueval.families.calibration_measures import CalibrationMeasure
+from pueval.families.field_measures import check_rows, find_ordering_measure
+from pueval.families.presence_family import RatioMeasure
+from pueval.families.top_measure import TopMeasure
 from pueval.samples.threads import map_in_threads
 from pueval.uncertainty.influence import prevalence_slopes
 from pueval.uncertainty.intervals import IntervalOptions

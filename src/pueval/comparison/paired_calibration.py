@@ -18,18 +18,18 @@ from pueval._typing import Array, Target
 from pueval.comparison.paired_estimates import PairedEstimates
 from pueval.comparison.paired_means import PairedMeans
 from pueval.comparison.paired_rows import PairedRows
-from pueval.core.calibration_line import CalibrationBins
-from pueval.core.calibration_measures import (
+from pueval.core.mixture import Mixture
+from pueval.counts.counts import Counts
+from pueval.families.calibration_line import CalibrationBins
+from pueval.families.calibration_measures import (
     CalibrationMeasure,
     calibration_error,
     error_bins,
     possible_bias,
     share_errors,
 )
-from pueval.core.mean_measures import MeanMeasure
-from pueval.core.mixture import Mixture
-from pueval.core.score_means import Means
-from pueval.counts.counts import Counts
+from pueval.families.mean_measures import MeanMeasure
+from pueval.families.score_means import Means
 from pueval.samples.steps import find_cells
 from pueval.samples.threads import map_in_threads
 

@@ -14,11 +14,11 @@ from pueval.comparison.difference_variances import covariance_of_differences
 from pueval.comparison.exchange_tails import ExchangeTails
 from pueval.comparison.model_exchanges import EXCHANGED, ExchangeErrors, ModelExchanges
 from pueval.comparison.paired_shares import PairedShares
-from pueval.core.field_measures import FieldMeasure
 from pueval.core.measures import Measure
 from pueval.core.mixture import Mixture
-from pueval.core.presence_family import find_threshold_measure
 from pueval.evaluation.estimates import BEST_MEASURES
+from pueval.families.field_measures import FieldMeasure
+from pueval.families.presence_family import find_threshold_measure
 
 # Best values over all thresholds.
 BEST_VALUES = tuple(f"best_{name}" for name in BEST_MEASURES)

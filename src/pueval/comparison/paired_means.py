@@ -12,10 +12,10 @@ from pueval._typing import Array, Target
 from pueval.comparison.paired_estimates import PairedEstimates, paired_field_estimates
 from pueval.comparison.paired_rows import PairedRows
 from pueval.comparison.row_sums import cluster_sums, prevalence_error, prevalence_sums, sum_products
-from pueval.core.mean_measures import MeanMeasure
 from pueval.core.mixture import Mixture
 from pueval.core.rates import Shares
-from pueval.core.score_means import Means, ScoreFunctions, ScoreMeans, correct_means
+from pueval.families.mean_measures import MeanMeasure
+from pueval.families.score_means import Means, ScoreFunctions, ScoreMeans, correct_means
 from pueval.samples.threads import map_in_threads
 
 # Steps of numerical derivatives; formulas of means are smooth.

@@ -22,8 +22,8 @@ from pueval.comparison.paired_estimates import (
     paired_field_estimates,
 )
 from pueval.comparison.paired_rows import PairedRows
-from pueval.core.presence_family import RatioMeasure
 from pueval.core.rates import Shares
+from pueval.families.presence_family import RatioMeasure
 from pueval.samples.threads import map_in_threads
 from pueval.uncertainty.intervals import LEAST_DEFINED
 

@@ -18,12 +18,12 @@ from pueval.comparison.paired_estimates import (
 from pueval.comparison.paired_rows import PairedRows
 from pueval.comparison.row_sums import prevalence_error
 from pueval.core.mixture import Mixture
-from pueval.core.presence_family import PresenceCurve
-from pueval.core.ranked_rows import RankedRows
 from pueval.core.rates import Rates, replace_prevalence
-from pueval.core.top_measure import TopMeasure
-from pueval.core.top_measures import precision_at
 from pueval.counts.counts import Counts
+from pueval.families.presence_family import PresenceCurve
+from pueval.families.ranked_rows import RankedRows
+from pueval.families.top_measure import TopMeasure
+from pueval.families.top_measures import precision_at
 from pueval.samples.threads import map_in_threads
 
 # Step of numerical derivatives in the prevalence, as a share of it.

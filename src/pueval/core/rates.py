@@ -61,10 +61,10 @@ class Rates:
         whose rows are not ranked.
     fpr_noise : float
         Variance that the correction adds to the false positive rate, divided by tpr·(1 − tpr); 0 if
-        measures should take the rates as they are. See `pueval.core.roc_measures`.
+        measures should take the rates as they are. See `pueval.families.roc_measures`.
     rank_sums : dict
         What measures of the order of the rows have computed from ``tpr`` and ``predicted`` alone,
-        for others that need the same; see `pueval.core.rank_weights.Gains`.
+        for others that need the same; see `pueval.families.rank_weights.Gains`.
     """
 
     threshold: Array

@@ -11,12 +11,12 @@ import numpy as np
 
 from pueval._checks import check_count
 from pueval._typing import Array
-from pueval.core.calibration_line import calibration_line
-from pueval.core.calibration_measures import binned_calibration_error, error_bins
-from pueval.core.mean_measures import check_probabilities
 from pueval.core.mixture import NAIVE, Mixture
 from pueval.errors import InputError
 from pueval.evaluation.estimates import Estimate
+from pueval.families.calibration_line import calibration_line
+from pueval.families.calibration_measures import binned_calibration_error, error_bins
+from pueval.families.mean_measures import check_probabilities
 from pueval.text.numbers import equation_of_pvalue, format_count, format_estimate, format_number
 from pueval.text.results import Result
 from pueval.text.tables import text_table

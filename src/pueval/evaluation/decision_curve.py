@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pueval._typing import Array
-from pueval.core.mean_measures import check_probabilities
 from pueval.core.measures import ROUNDING, Measure
-from pueval.core.net_benefit import (
+from pueval.errors import InputError
+from pueval.evaluation.estimates import Estimate
+from pueval.families.mean_measures import check_probabilities
+from pueval.families.net_benefit import (
     benefit_over_treat_all,
     check_risk_threshold,
     net_benefit,
     prevalence_measure,
     treat_all,
 )
-from pueval.errors import InputError
-from pueval.evaluation.estimates import Estimate
 from pueval.text.numbers import CLIPPED_NOTE, format_estimate, format_number
 from pueval.text.results import Result, plain_data, spaced_table
 from pueval.uncertainty.intervals import Interval

@@ -11,10 +11,10 @@ import numpy as np
 
 from pueval._typing import Array, Range, Target
 from pueval.core.mixture import NAIVE, Mixture
-from pueval.core.score_means import Means, ScoreFunctions, ScoreMeans, correct_means
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.evaluation.estimates import Estimate
+from pueval.families.score_means import Means, ScoreFunctions, ScoreMeans, correct_means
 from pueval.text.results import Result
 from pueval.uncertainty.intervals import Interval
 from pueval.uncertainty.mean_intervals import MeanResamples

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from pueval._typing import Array
-from pueval.core.field_measures import FAMILIES, family_members
-from pueval.core.presence_family import AREA_SHARE, N_WINDOWS, OMISSION
 from pueval.errors import InputError
 from pueval.evaluation.calibration import Calibration, calibrate
 from pueval.evaluation.decision_estimates import DecisionEstimates
@@ -17,6 +15,8 @@ from pueval.evaluation.gains_curve import GainsCurve, gains_curve
 from pueval.evaluation.measure_family import MeasureFamily
 from pueval.evaluation.presence import Presence, evaluate_presence
 from pueval.evaluation.top_rows import TopRows, evaluate_top
+from pueval.families.field_measures import FAMILIES, family_members
+from pueval.families.presence_family import AREA_SHARE, N_WINDOWS, OMISSION
 
 
 @dataclass(frozen=True, eq=False, repr=False)

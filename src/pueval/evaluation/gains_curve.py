@@ -10,8 +10,8 @@ import numpy as np
 
 from pueval._typing import Array
 from pueval.core.mixture import NAIVE
-from pueval.core.top_measure import first_rows
-from pueval.core.top_measures import recall_at
+from pueval.families.top_measure import first_rows
+from pueval.families.top_measures import recall_at
 from pueval.text.numbers import format_count, format_number
 from pueval.text.results import Result
 

@@ -11,16 +11,16 @@ import numpy as np
 
 from pueval._checks import check_fraction
 from pueval._typing import Array
-from pueval.core.calibration_line import bin_shares, observed_shares
 from pueval.core.rates import corrected_and_naive_rates
-from pueval.core.score_windows import (
+from pueval.errors import InputError
+from pueval.families.calibration_line import bin_shares, observed_shares
+from pueval.families.score_windows import (
     likelihood_ratio,
     odds_ratio_of_shares,
     share_from_ratio,
     window_centers,
     windows_at,
 )
-from pueval.errors import InputError
 from pueval.text.numbers import format_count, format_estimate, format_number, format_threshold
 from pueval.text.results import Result, spaced_table
 from pueval.text.tables import text_table

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from pueval.core.field_measures import FIELD_MEASURES, find_field_measure
 from pueval.core.measures import AREA_TITLES, MEASURES, find_measure
-from pueval.core.presence_family import F_PB, F_PB_MEASURE
 from pueval.errors import UnknownMeasureError
+from pueval.families.field_measures import FIELD_MEASURES, find_field_measure
+from pueval.families.presence_family import F_PB, F_PB_MEASURE
 from pueval.text.titles import title_in_sentence
 
 if TYPE_CHECKING:

@@ -10,25 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from pueval._typing import Array, Target
 from pueval.core.average_precision import average_precision
-from pueval.core.calibration_measures import N_BINS, CalibrationMeasure
 from pueval.core.curves import PrecisionRecallCurve, direct_auc, mean_placement
-from pueval.core.field_measures import (
-    FIELD_MEASURES,
-    FieldMeasure,
-    check_rows,
-    find_field_measure,
-)
-from pueval.core.mean_measures import MEAN_MEASURES, MeanMeasure
 from pueval.core.measures import AREAS, MEASURES, find_measure, unknown_measure_error
-from pueval.core.measures_at import PATTERNS
 from pueval.core.mixture import Mixture
-from pueval.core.net_benefit import NetBenefitMeasure
-from pueval.core.presence_family import AREA_SHARE, F_PB, N_WINDOWS, OMISSION, PRESENCE_MEASURES
-from pueval.core.ranked_rows import RankedRows
 from pueval.core.rates import Rates, correct_steps, corrected_and_naive_rates
 from pueval.core.resolution import Resolution, resolution
-from pueval.core.top_measure import TopMeasure
-from pueval.core.top_measures import TOP_MEASURES
 from pueval.counts.arguments import check_threshold
 from pueval.counts.counts import Counts
 from pueval.errors import InputError, UnknownMeasureError
@@ -47,6 +33,20 @@ from pueval.evaluation.estimates import (
 )
 from pueval.evaluation.expectation import estimate_mean
 from pueval.evaluation.presence import estimate_f_pb, evaluate_presence
+from pueval.families.calibration_measures import N_BINS, CalibrationMeasure
+from pueval.families.field_measures import (
+    FIELD_MEASURES,
+    FieldMeasure,
+    check_rows,
+    find_field_measure,
+)
+from pueval.families.mean_measures import MEAN_MEASURES, MeanMeasure
+from pueval.families.measures_at import PATTERNS
+from pueval.families.net_benefit import NetBenefitMeasure
+from pueval.families.presence_family import AREA_SHARE, F_PB, N_WINDOWS, OMISSION, PRESENCE_MEASURES
+from pueval.families.ranked_rows import RankedRows
+from pueval.families.top_measure import TopMeasure
+from pueval.families.top_measures import TOP_MEASURES
 from pueval.samples.steps import Steps
 from pueval.samples.threads import map_in_threads, start_in_thread
 from pueval.thresholds.rules import find_rule

@@ -13,7 +13,12 @@ import numpy as np
 from pueval._checks import check_count, check_number, percent_hint
 from pueval._typing import Array
 from pueval.core.mixture import Mixture
-from pueval.core.presence_family import (
+from pueval.core.rates import Rates, Shares, correct_shares
+from pueval.counts.counts import Counts
+from pueval.errors import InputError
+from pueval.evaluation.estimate_table import EstimateTable
+from pueval.evaluation.estimates import Estimate, estimate_rows
+from pueval.families.presence_family import (
     F_PB,
     PresenceCurve,
     auc_ratio,
@@ -21,7 +26,7 @@ from pueval.core.presence_family import (
     minimal_predicted_area,
     presences_per_row,
 )
-from pueval.core.presence_measures import (
+from pueval.families.presence_measures import (
     PresenceWindows,
     boyce_correlation,
     expected_ratio,
@@ -32,17 +37,12 @@ from pueval.core.presence_measures import (
     presence_windows,
     window_shares,
 )
-from pueval.core.rates import Rates, Shares, correct_shares
-from pueval.core.smoothed_ratio import (
+from pueval.families.smoothed_ratio import (
     PresenceBins,
     presence_bins,
     smoothed_correlation,
     smoothed_log_ratio,
 )
-from pueval.counts.counts import Counts
-from pueval.errors import InputError
-from pueval.evaluation.estimate_table import EstimateTable
-from pueval.evaluation.estimates import Estimate, estimate_rows
 from pueval.text.numbers import CLIPPED_NOTE, format_threshold
 from pueval.text.results import Result, plain_dict
 from pueval.uncertainty.intervals import Interval

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pueval._typing import Array
-from pueval.core.rank_weights import discount_sum
+from pueval.families.rank_weights import discount_sum
 
 
 @dataclass(frozen=True, eq=False)

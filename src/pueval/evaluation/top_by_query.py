@@ -25,7 +25,7 @@ none. For pooled recall, the effective number of lists is (ΣP)²/ΣP².
 
 A row with a frequency weight stands for so many rows with its score, which have successive ranks.
 Importance weights have no unit: in each list, ranks are sums of weights divided by the weight of
-one row, Σ weight²/Σ weight, as in `pueval.core.rank_weights`.
+one row, Σ weight²/Σ weight, as in `pueval.families.rank_weights`.
 """
 
 from __future__ import annotations

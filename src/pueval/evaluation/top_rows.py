@@ -9,8 +9,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pueval.core.measures import ROUNDING
-from pueval.core.top_measure import TopMeasure, first_rows
-from pueval.core.top_measures import (
+from pueval.errors import UnknownMeasureError
+from pueval.evaluation.estimate_table import EstimateTable
+from pueval.evaluation.estimates import Estimate, estimate_rows
+from pueval.families.top_measure import TopMeasure, first_rows
+from pueval.families.top_measures import (
     average_precision_at,
     enrichment,
     f_at,
@@ -19,9 +22,6 @@ from pueval.core.top_measures import (
     precision_at,
     recall_at,
 )
-from pueval.errors import UnknownMeasureError
-from pueval.evaluation.estimate_table import EstimateTable
-from pueval.evaluation.estimates import Estimate, estimate_rows
 from pueval.text.numbers import CLIPPED_NOTE, format_count, format_number
 from pueval.text.results import plain_dict
 

@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 
 from pueval._typing import Array
-from pueval.core.field_measures import field_value, find_field_measure
 from pueval.core.mixture import Mixture, Mixtures
-from pueval.core.presence_family import F_PB, find_threshold_measure
 from pueval.core.rates import correct_steps
-from pueval.core.top_measure import TopMeasure
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.evaluation.estimates import Estimate
 from pueval.evaluation.evaluate import evaluate_counts
 from pueval.evaluation.evaluation import Evaluation
+from pueval.families.field_measures import field_value, find_field_measure
+from pueval.families.presence_family import F_PB, find_threshold_measure
+from pueval.families.top_measure import TopMeasure
 from pueval.groups.group_priors import GroupPriors
 from pueval.groups.unclipped_estimates import UnclippedEstimates, measure_range
 from pueval.uncertainty.uncertain_prior import prior_changes, purity_changes

@@ -11,14 +11,14 @@ from collections.abc import Callable
 import numpy as np
 
 from pueval._typing import Array
-from pueval.core.calibration_measures import CalibrationMeasure, error_bins
-from pueval.core.field_measures import find_field_measure
 from pueval.core.mixture import Mixture
-from pueval.core.presence_family import RatioMeasure, find_threshold_measure
 from pueval.core.rates import Shares, correct_shares
-from pueval.core.score_means import ScoreMeans, correct_means
-from pueval.core.top_measure import TopMeasure
 from pueval.evaluation.evaluation import Evaluation
+from pueval.families.calibration_measures import CalibrationMeasure, error_bins
+from pueval.families.field_measures import find_field_measure
+from pueval.families.presence_family import RatioMeasure, find_threshold_measure
+from pueval.families.score_means import ScoreMeans, correct_means
+from pueval.families.top_measure import TopMeasure
 from pueval.samples.steps import find_cells
 from pueval.uncertainty.top_intervals import top_thresholds
 

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 
 from pueval._typing import Array
-from pueval.core.field_measures import FIELD_MEASURES, find_field_measure
 from pueval.core.measures import AREAS, MEASURES, unknown_measure_error
-from pueval.core.measures_at import PATTERNS
 from pueval.core.mixture import Mixtures
-from pueval.core.presence_family import F_PB, F_PB_MEASURE
 from pueval.core.rates import correct_area, labeled_contrast
 from pueval.core.sizes import GroupSizes
 from pueval.errors import InputError, UnknownMeasureError
 from pueval.evaluation.evaluation import Evaluation
+from pueval.families.field_measures import FIELD_MEASURES, find_field_measure
+from pueval.families.measures_at import PATTERNS
+from pueval.families.presence_family import F_PB, F_PB_MEASURE
 from pueval.groups.threshold_measures import threshold_changes, threshold_measures
 from pueval.uncertainty.influence import (
     AveragePrecisions,

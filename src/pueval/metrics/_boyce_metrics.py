@@ -8,7 +8,9 @@ import numpy as np
 
 from pueval._checks import check_choice, check_count, check_number
 from pueval._typing import Array, Target
-from pueval.core.presence_measures import (
+from pueval.core.rates import Shares
+from pueval.errors import InputError
+from pueval.families.presence_measures import (
     CORRELATIONS,
     Correlation,
     boyce_correlation,
@@ -16,13 +18,11 @@ from pueval.core.presence_measures import (
     presence_windows,
     window_shares,
 )
-from pueval.core.rates import Shares
-from pueval.core.smoothed_ratio import (
+from pueval.families.smoothed_ratio import (
     presence_bins,
     smoothed_correlation,
     smoothed_log_ratio,
 )
-from pueval.errors import InputError
 from pueval.metrics._presence_metrics import presence_shares, read_presences
 from pueval.metrics._shared_arguments import (
     LabelArguments,

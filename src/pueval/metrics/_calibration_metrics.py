@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any, Unpack
 
 from pueval._checks import check_count
-from pueval.core.calibration_measures import (
+from pueval.families.calibration_measures import (
     CALIBRATION_MEASURES,
     N_BINS,
     binned_calibration_error,
 )
-from pueval.core.mean_measures import check_probabilities
+from pueval.families.mean_measures import check_probabilities
 from pueval.metrics._shared_arguments import (
     CorrectionArguments,
     clip_with_warning,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Unpack
 
-from pueval.core import roc_measures, top_measures
-from pueval.core.top_measure import first_rows
+from pueval.families import roc_measures, top_measures
+from pueval.families.top_measure import first_rows
 from pueval.metrics._shared_arguments import CorrectionArguments, expand_shared_arguments
 from pueval.metrics._top_metrics import top_metric
 

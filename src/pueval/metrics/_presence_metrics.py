@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import Any, Unpack
 
 from pueval._typing import Array, Target
-from pueval.core import presence_measures
 from pueval.core.mixture import check_target
-from pueval.core.presence_family import presences_per_row
-from pueval.core.presence_measures import (
+from pueval.core.rates import Shares
+from pueval.counts.counts import Counts
+from pueval.errors import InputError
+from pueval.families import presence_measures
+from pueval.families.presence_family import presences_per_row
+from pueval.families.presence_measures import (
     minimal_area,
     partial_area_ratio,
     presence_and_target_shares,
     presence_steps,
 )
-from pueval.core.rates import Shares
-from pueval.counts.counts import Counts
-from pueval.errors import InputError
 from pueval.metrics._prediction_metrics import predicted_positive
 from pueval.metrics._shared_arguments import (
     LabelArguments,

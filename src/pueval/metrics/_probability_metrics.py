@@ -8,16 +8,16 @@ import numpy as np
 
 from pueval._checks import check_choice, check_count
 from pueval._typing import Array
-from pueval.core.calibration_line import calibration_bins, quantile_edges
-from pueval.core.mean_measures import (
+from pueval.core.rates import correct_steps
+from pueval.families.calibration_line import calibration_bins, quantile_edges
+from pueval.families.mean_measures import (
     MEAN_MEASURES,
     check_probabilities,
     probabilities_inside,
 )
-from pueval.core.net_benefit import check_risk_threshold
-from pueval.core.net_benefit import net_benefit as net_benefit_measure
-from pueval.core.rates import correct_steps
-from pueval.core.score_means import ScoreMeans
+from pueval.families.net_benefit import check_risk_threshold
+from pueval.families.net_benefit import net_benefit as net_benefit_measure
+from pueval.families.score_means import ScoreMeans
 from pueval.metrics._shared_arguments import (
     CorrectionArguments,
     clip_with_warning,

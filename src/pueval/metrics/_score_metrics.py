@@ -16,11 +16,11 @@ from pueval.core.curves import (
     naive_auc,
 )
 from pueval.core.mixture import Mixture
-from pueval.core.ranked_rows import RankedRows
 from pueval.core.rates import correct_steps, labeled_contrast
-from pueval.core.roc_measures import partial_auc
 from pueval.counts.counts import Counts
 from pueval.errors import warn_caller
+from pueval.families.ranked_rows import RankedRows
+from pueval.families.roc_measures import partial_auc
 from pueval.metrics._shared_arguments import (
     CorrectionArguments,
     LabelArguments,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, Unpack
 
 from pueval._checks import check_number
-from pueval.core import top_measures
-from pueval.core.ranked_rows import RankedRows
-from pueval.core.top_measure import TopMeasure, first_rows
 from pueval.errors import InputError
+from pueval.families import top_measures
+from pueval.families.ranked_rows import RankedRows
+from pueval.families.top_measure import TopMeasure, first_rows
 from pueval.metrics._shared_arguments import (
     CorrectionArguments,
     clip_with_warning,

@@ -19,15 +19,15 @@ from pueval.audit_estimates.audited_rows import AuditedRows, audited_purity
 from pueval.audit_estimates.labeling_model import Labeling
 from pueval.core.average_precision import average_precision
 from pueval.core.curves import direct_auc, naive_auc
-from pueval.core.field_measures import field_value, find_ordering_measure, needs_prior
 from pueval.core.measures import AREAS, Measure
 from pueval.core.mixture import Mixture
-from pueval.core.presence_family import find_threshold_measure
 from pueval.core.rates import correct_steps
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.evaluation.assumptions import resolve_assumptions
 from pueval.evaluation.estimates import best_value
+from pueval.families.field_measures import field_value, find_ordering_measure, needs_prior
+from pueval.families.presence_family import find_threshold_measure
 from pueval.metrics._prediction_metrics import predicted_positive
 from pueval.sources.labels import LabelValues
 

@@ -10,16 +10,16 @@ from typing import Any, Literal, get_args
 from pueval._checks import check_choice
 from pueval._typing import Target
 from pueval.audit_estimates.labeling_model import Labeling
-from pueval.core.field_measures import (
+from pueval.core.measures import AREAS, MEASURES, Measure, find_measure, unknown_measure_error
+from pueval.core.mixture import Mixture, check_target
+from pueval.errors import InputError
+from pueval.families.field_measures import (
     ORDERING_MEASURES,
     find_ordering_measure,
     needs_prior,
     needs_probabilities,
 )
-from pueval.core.measures import AREAS, MEASURES, Measure, find_measure, unknown_measure_error
-from pueval.core.mixture import Mixture, check_target
-from pueval.core.presence_family import F_PB, F_PB_MEASURE, RatioMeasure
-from pueval.errors import InputError
+from pueval.families.presence_family import F_PB, F_PB_MEASURE, RatioMeasure
 from pueval.scoring._score_function import PRIOR_FREE, ScoreFunction
 from pueval.sources.labels import LabelValues
 

@@ -8,11 +8,6 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar, Literal
 
-from pueval.core.field_measures import (
-    ORDERING_MEASURES,
-    FieldMeasure,
-    find_ordering_measure,
-)
 from pueval.core.measures import (
     AREAS,
     MEASURES,
@@ -21,12 +16,17 @@ from pueval.core.measures import (
     find_measure,
     unknown_measure_error,
 )
-from pueval.core.measures_at import PATTERNS
 from pueval.core.mixture import Mixture
-from pueval.core.presence_family import F_PB, F_PB_MEASURE
 from pueval.counts.arguments import check_threshold
 from pueval.counts.counts import Counts
 from pueval.errors import InputError, UnknownMeasureError
+from pueval.families.field_measures import (
+    ORDERING_MEASURES,
+    FieldMeasure,
+    find_ordering_measure,
+)
+from pueval.families.measures_at import PATTERNS
+from pueval.families.presence_family import F_PB, F_PB_MEASURE
 from pueval.scoring._score_function import PRIOR_FREE, measure_value
 from pueval.torch._pu_metric import SHARED_PARAMETERS
 from pueval.torch._scalar_metric import PUScalar

@@ -12,9 +12,9 @@ from torchmetrics import MetricCollection
 from pueval._checks import check_choice
 from pueval._typing import Array, Target
 from pueval.core.mixture import Mixture
-from pueval.core.score_means import ScoreMeans
 from pueval.counts.counts import Counts
 from pueval.errors import warn_caller
+from pueval.families.score_means import ScoreMeans
 from pueval.samples.sample import score_range
 from pueval.torch._measure_metrics import PUError
 from pueval.torch._pu_metric import SHARED_PARAMETERS

@@ -9,10 +9,10 @@ from functools import cache
 import numpy as np
 
 from pueval._typing import Array
-from pueval.core.calibration_line import bin_shares, observed_shares
 from pueval.core.confidence import wilson_limit
 from pueval.core.mixture import Mixture, Mixtures
 from pueval.core.rates import Rates, Shares, correct_steps, replace_prevalence
+from pueval.families.calibration_line import bin_shares, observed_shares
 from pueval.samples.steps import find_cells
 from pueval.uncertainty.intervals import Interval
 from pueval.uncertainty.measure_intervals import Resamples

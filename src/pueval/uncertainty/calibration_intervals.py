@@ -10,16 +10,16 @@ from functools import cached_property
 import numpy as np
 
 from pueval._typing import Array
-from pueval.core.calibration_line import (
+from pueval.core.mixture import Mixture, Mixtures
+from pueval.core.rates import Shares
+from pueval.families.calibration_line import (
     bin_shares,
     cell_lines,
     debiased_distance,
     logits,
     observed_shares,
 )
-from pueval.core.mixture import Mixture, Mixtures
-from pueval.core.rates import Shares
-from pueval.core.score_means import ScoreMeans, correct_means
+from pueval.families.score_means import ScoreMeans, correct_means
 from pueval.uncertainty.bin_intervals import BinIntervals
 from pueval.uncertainty.intervals import Interval, bootstrap_standard_error
 from pueval.uncertainty.mean_intervals import within_cell_noise

@@ -19,11 +19,11 @@ import numpy as np
 import scipy  # loads its submodules when they are first used
 
 from pueval._typing import Array
-from pueval.core.calibration_line import logits
-from pueval.core.mean_measures import probabilities_inside
 from pueval.core.mixture import Mixture, Mixtures, cap_prior
 from pueval.core.rates import Shares
-from pueval.core.score_means import ScoreMeans, correct_means
+from pueval.families.calibration_line import logits
+from pueval.families.mean_measures import probabilities_inside
+from pueval.families.score_means import ScoreMeans, correct_means
 from pueval.uncertainty.mean_intervals import within_cell_noise
 from pueval.uncertainty.measure_intervals import Resamples
 

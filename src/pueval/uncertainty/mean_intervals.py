@@ -10,7 +10,7 @@ import numpy as np
 from pueval._typing import Array
 from pueval.core.mixture import Mixture, Mixtures
 from pueval.core.rates import Shares
-from pueval.core.score_means import Means, ScoreFunctions, ScoreMeans, correct_means
+from pueval.families.score_means import Means, ScoreFunctions, ScoreMeans, correct_means
 from pueval.uncertainty.intervals import Interval, IntervalOptions
 from pueval.uncertainty.measure_intervals import Resamples
 

@@ -11,17 +11,17 @@ import numpy as np
 from pueval._typing import Array
 from pueval.core.confidence import wilson_limit
 from pueval.core.mixture import Mixture, Mixtures
-from pueval.core.presence_family import PresenceCurve
-from pueval.core.presence_measures import (
+from pueval.core.rates import Shares
+from pueval.families.presence_family import PresenceCurve
+from pueval.families.presence_measures import (
     PresenceWindows,
     boyce_correlations,
     expected_ratio,
     presence_and_target_shares,
     window_shares,
 )
-from pueval.core.rates import Shares
-from pueval.core.smoothed_ratio import PresenceBins, smoothed_correlation, smoothed_log_ratio
-from pueval.core.top_measure import measure_lines
+from pueval.families.smoothed_ratio import PresenceBins, smoothed_correlation, smoothed_log_ratio
+from pueval.families.top_measure import measure_lines
 from pueval.samples.steps import find_cells
 from pueval.uncertainty.intervals import Interval
 from pueval.uncertainty.measure_intervals import Resamples

@@ -14,9 +14,9 @@ from pueval._typing import Array, Target
 from pueval.core.confidence import wilson_limit
 from pueval.core.mixture import Mixture, Mixtures
 from pueval.core.rates import Rates, fpr_from_predicted
-from pueval.core.top_measure import TopMeasure, measure_lines
-from pueval.core.top_measures import precision_at, recall_at
 from pueval.counts.counts import Counts
+from pueval.families.top_measure import TopMeasure, measure_lines
+from pueval.families.top_measures import precision_at, recall_at
 from pueval.uncertainty.bootstrap_draws import NEARBY_STEPS
 from pueval.uncertainty.intervals import Interval, bootstrap_standard_error
 from pueval.uncertainty.measure_intervals import Resamples

@@ -22,10 +22,10 @@ import scipy  # loads its submodules when they are first used
 
 from pueval._typing import Array, Target
 from pueval.core.measures import MEASURES, Measure, Table
-from pueval.core.ranked_rows import single_kind_runs
 from pueval.core.rates import Rates, Shares
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
+from pueval.families.ranked_rows import single_kind_runs
 from pueval.samples.sample import score_range
 from pueval.samples.steps import Steps
 

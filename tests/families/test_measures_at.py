@@ -10,8 +10,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from pueval import InputError, compare, evaluate, evaluate_by, metrics
 from pueval.core.measures import AREAS, MEASURES, unknown_measure_error
-from pueval.core.measures_at import measure_at
 from pueval.errors import UnknownMeasureError
+from pueval.families.measures_at import measure_at
 from pueval.scoring import make_scorer
 from tests.comparison.test_families import probabilities
 

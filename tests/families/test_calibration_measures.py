@@ -10,8 +10,10 @@ from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression
 
 from pueval import Counts, InputError, compare, evaluate, metrics
-from pueval.core.calibration_line import CalibrationBins, debiased_distance, observed_shares
-from pueval.core.calibration_measures import (
+from pueval.core.mixture import Mixture
+from pueval.core.rates import Shares, correct_steps
+from pueval.families.calibration_line import CalibrationBins, debiased_distance, observed_shares
+from pueval.families.calibration_measures import (
     BIAS_AT_ZERO,
     CALIBRATION_MEASURES,
     distance_of_bins,
@@ -19,8 +21,6 @@ from pueval.core.calibration_measures import (
     possible_bias,
     share_errors,
 )
-from pueval.core.mixture import Mixture
-from pueval.core.rates import Shares, correct_steps
 
 
 def draw(n, *, seed=0, spread=1.5):

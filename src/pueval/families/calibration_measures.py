@@ -2,7 +2,7 @@
 
 The expected calibration error is the mean distance of score and share of positives over bins of the
 score. Shares are noisy, so their distances are too large on average; each is replaced by the
-distance for which such a mean is expected (`pueval.core.calibration_line.debiased_distance`).
+distance for which such a mean is expected (`pueval.families.calibration_line.debiased_distance`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,12 @@ from functools import partial
 import numpy as np
 
 from pueval._typing import Array, Target
-from pueval.core.calibration_line import (
+from pueval.core.cluster_table import ClusterTable
+from pueval.core.measures import clip
+from pueval.core.mixture import Mixture
+from pueval.core.rates import Shares, correct_shares
+from pueval.counts.counts import Counts
+from pueval.families.calibration_line import (
     CalibrationBins,
     bin_shares,
     calibration_bins,
@@ -24,12 +29,7 @@ from pueval.core.calibration_line import (
     logits,
     quantile_edges,
 )
-from pueval.core.cluster_table import ClusterTable
-from pueval.core.measures import clip
-from pueval.core.mixture import Mixture
-from pueval.core.rates import Shares, correct_shares
-from pueval.core.score_means import ScoreMeans, correct_means
-from pueval.counts.counts import Counts
+from pueval.families.score_means import ScoreMeans, correct_means
 from pueval.samples.sample import Sample, score_range
 from pueval.samples.steps import find_cells
 

@@ -7,14 +7,14 @@ import pytest
 from scipy.special import expit
 
 from pueval import Counts, InputError, Mixture
-from pueval.core import rank_weights
 from pueval.core import rates as rates_module
 from pueval.core.mixture import NAIVE, Mixtures
-from pueval.core.rank_weights import TABULATED, discount_sum
-from pueval.core.ranked_rows import RankedRows
 from pueval.core.rates import Rates, correct_steps
-from pueval.core.top_measure import first_rows, measure_lines
-from pueval.core.top_measures import (
+from pueval.families import rank_weights
+from pueval.families.rank_weights import TABULATED, discount_sum
+from pueval.families.ranked_rows import RankedRows
+from pueval.families.top_measure import first_rows, measure_lines
+from pueval.families.top_measures import (
     TOP_MEASURES,
     area_under_lift,
     average_precision_at,

@@ -19,10 +19,10 @@ import scipy  # loads its submodules when they are first used
 from pueval._checks import check_fraction
 from pueval._typing import Array
 from pueval.core.mixture import Mixture
-from pueval.core.rank_weights import cut_lines
 from pueval.core.rates import Rates, monotone_rates
-from pueval.core.top_measure import TopMeasure
 from pueval.counts.counts import Counts
+from pueval.families.rank_weights import cut_lines
+from pueval.families.top_measure import TopMeasure
 
 # Rates that differ by less are equal.
 SAME_RATE = 1e-12

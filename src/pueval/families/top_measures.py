@@ -1,9 +1,9 @@
 """Measures of the top of the list: what the first rows hold, and how early positives come.
 
 Most are functionals of the cumulative gains, the share of the positives among the first rows of the
-target (`pueval.core.rank_weights`); those with ``along_roc`` are functionals of the ROC curve. Ties
-count by the expectation over their orders. To add a measure, write a function that returns it, and
-a line in `TOP_MEASURES` if it needs no argument.
+target (`pueval.families.rank_weights`); those with ``along_roc`` are functionals of the ROC curve.
+Ties count by the expectation over their orders. To add a measure, write a function that returns it,
+and a line in `TOP_MEASURES` if it needs no argument.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ import numpy as np
 
 from pueval._checks import check_number
 from pueval._typing import Array
-from pueval.core.rank_weights import (
+from pueval.core.rates import Rates, monotone_rates
+from pueval.errors import InputError
+from pueval.families.rank_weights import (
     Gains,
     cut_lines,
     discount_sum,
@@ -24,16 +26,14 @@ from pueval.core.rank_weights import (
     lift_sum,
     line_prevalence,
 )
-from pueval.core.rates import Rates, monotone_rates
-from pueval.core.roc_measures import (
+from pueval.families.roc_measures import (
     ENRICHMENT_FPR,
     PARTIAL_FPR,
     logauc,
     partial_auc,
     roc_enrichment,
 )
-from pueval.core.top_measure import RowsOf, TopMeasure, first_rows
-from pueval.errors import InputError
+from pueval.families.top_measure import RowsOf, TopMeasure, first_rows
 
 # Rates that differ by less are equal.
 SAME_RATE = 1e-12

@@ -6,9 +6,9 @@ import sklearn.metrics
 from scipy.special import expit
 
 from pueval import AssumptionWarning, Counts, InputError, Mixture, evaluate, expectation, metrics
-from pueval.core import score_means
-from pueval.core.mean_measures import MEAN_MEASURES
-from pueval.core.score_means import ScoreMeans
+from pueval.families import score_means
+from pueval.families.mean_measures import MEAN_MEASURES
+from pueval.families.score_means import ScoreMeans
 from pueval.samples.device_values import DeviceValues
 from pueval.samples.sample import Sample, SortedChunk, make_sample
 

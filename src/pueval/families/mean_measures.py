@@ -15,9 +15,9 @@ import scipy  # loads its submodules when they are first used
 
 from pueval._typing import Array
 from pueval.core.measures import clip
-from pueval.core.score_means import Means, ScoreFunctions
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
+from pueval.families.score_means import Means, ScoreFunctions
 from pueval.samples.sample import score_range
 
 

@@ -24,10 +24,10 @@ import numpy as np
 
 from pueval._checks import check_fraction
 from pueval._typing import Array, Range
-from pueval.core.mean_measures import MeanMeasure
 from pueval.core.measures import Measure, Table, _ratio
 from pueval.core.rates import SMALLEST_PREVALENCE
-from pueval.core.score_means import Means
+from pueval.families.mean_measures import MeanMeasure
+from pueval.families.score_means import Means
 
 
 def check_risk_threshold(value: object) -> float:

@@ -10,9 +10,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache, partial
 
-from pueval.core.net_benefit import NetBenefitMeasure, net_benefit_of_means
-from pueval.core.top_measure import RowsOf, TopMeasure, first_rows
-from pueval.core.top_measures import (
+from pueval.errors import InputError, UnknownMeasureError
+from pueval.families.net_benefit import NetBenefitMeasure, net_benefit_of_means
+from pueval.families.top_measure import RowsOf, TopMeasure, first_rows
+from pueval.families.top_measures import (
     average_precision_at,
     enrichment,
     f_at,
@@ -21,7 +22,6 @@ from pueval.core.top_measures import (
     precision_at,
     recall_at,
 )
-from pueval.errors import InputError, UnknownMeasureError
 
 _NAME = re.compile(r"(?P<what>[a-z0-9_.]+)_at_(?P<number>\d+(\.\d+)?|\.\d+)(?P<percent>%?)")
 _OF_FIRST_ROWS: dict[str, Callable[[RowsOf], TopMeasure]] = {

@@ -17,7 +17,9 @@ import numpy as np
 from pueval._typing import Array, Target
 from pueval.core.measures import Measure, clip, find_measure
 from pueval.core.mixture import Mixture
-from pueval.core.presence_measures import (
+from pueval.core.rates import Rates, Shares, correct_steps
+from pueval.counts.counts import Counts
+from pueval.families.presence_measures import (
     boyce_correlations,
     expected_ratio,
     f_pb_measure,
@@ -29,10 +31,8 @@ from pueval.core.presence_measures import (
     presence_windows,
     window_shares,
 )
-from pueval.core.rates import Rates, Shares, correct_steps
-from pueval.core.smoothed_ratio import presence_bins, smoothed_correlation, smoothed_log_ratio
-from pueval.core.top_measure import TopMeasure
-from pueval.counts.counts import Counts
+from pueval.families.smoothed_ratio import presence_bins, smoothed_correlation, smoothed_log_ratio
+from pueval.families.top_measure import TopMeasure
 from pueval.samples.steps import Steps
 
 # Defaults: share of the presences in the minimal predicted area, largest omission of the AUC ratio,

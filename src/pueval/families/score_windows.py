@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from pueval._typing import Array
-from pueval.core.calibration_line import bin_shares
 from pueval.core.rates import Rates
+from pueval.families.calibration_line import bin_shares
 from pueval.samples.sample import Sample
 
 # Windows have at least this many rows.

@@ -11,9 +11,9 @@ from pueval._typing import Array, Target
 from pueval.core.curves import correct_roc_from_corners
 from pueval.core.mixture import NAIVE, Mixture
 from pueval.core.rates import Rates, correct_steps, naive_rates, predicted_share
-from pueval.core.roc_measures import fpr_noise
-from pueval.core.top_measure import TopMeasure
 from pueval.counts.counts import Counts
+from pueval.families.roc_measures import fpr_noise
+from pueval.families.top_measure import TopMeasure
 from pueval.samples.steps import Steps
 
 

@@ -5,9 +5,9 @@ import pytest
 from scipy.stats import norm, truncnorm
 
 from pueval import Counts, Mixture, evaluate
-from pueval.core.ranked_rows import RankedRows, roc_rates
 from pueval.core.rates import Rates
-from pueval.core.roc_measures import (
+from pueval.families.ranked_rows import RankedRows, roc_rates
+from pueval.families.roc_measures import (
     ERROR_SHARE,
     N_QUANTILES,
     _quantile_lines,

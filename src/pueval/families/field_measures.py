@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pueval._typing import Target
-from pueval.core.calibration_measures import CALIBRATION_MEASURES, CalibrationMeasure
-from pueval.core.mean_measures import MEAN_MEASURES, MeanMeasure, check_probabilities
 from pueval.core.measures import AREAS, MEASURES, find_measure, unknown_measure_error
-from pueval.core.measures_at import PATTERNS, measure_at
 from pueval.core.mixture import Mixture
-from pueval.core.presence_family import F_PB, PRESENCE_MEASURES, PresenceCurve, RatioMeasure
-from pueval.core.ranked_rows import RankedRows
-from pueval.core.score_means import ScoreMeans
-from pueval.core.top_measure import TopMeasure
-from pueval.core.top_measures import TOP_MEASURES
 from pueval.counts.counts import Counts
 from pueval.errors import UnknownMeasureError
+from pueval.families.calibration_measures import CALIBRATION_MEASURES, CalibrationMeasure
+from pueval.families.mean_measures import MEAN_MEASURES, MeanMeasure, check_probabilities
+from pueval.families.measures_at import PATTERNS, measure_at
+from pueval.families.presence_family import F_PB, PRESENCE_MEASURES, PresenceCurve, RatioMeasure
+from pueval.families.ranked_rows import RankedRows
+from pueval.families.score_means import ScoreMeans
+from pueval.families.top_measure import TopMeasure
+from pueval.families.top_measures import TOP_MEASURES
 
 FieldMeasure = MeanMeasure | CalibrationMeasure | TopMeasure | RatioMeasure
 # Those without a number in their names; `find_field_measure` finds all.
-# F_pb is a measure at a threshold: `pueval.core.presence_family.find_threshold_measure`.
+# F_pb is a measure at a threshold: `pueval.families.presence_family.find_threshold_measure`.
 FIELD_MEASURES: dict[str, FieldMeasure] = {
     **MEAN_MEASURES,
     **CALIBRATION_MEASURES,

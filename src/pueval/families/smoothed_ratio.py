@@ -17,9 +17,9 @@ import numpy as np
 import scipy  # loads its submodules when they are first used
 
 from pueval._typing import Array, Target
-from pueval.core.presence_measures import presence_and_target_shares
 from pueval.core.rates import Shares
 from pueval.counts.counts import Counts
+from pueval.families.presence_measures import presence_and_target_shares
 from pueval.samples.sample import score_range
 from pueval.samples.threads import map_in_threads
 

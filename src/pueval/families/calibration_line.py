@@ -19,11 +19,11 @@ import numpy as np
 import scipy  # loads its submodules when they are first used
 
 from pueval._typing import Array, Target
-from pueval.core.mean_measures import probabilities_inside
 from pueval.core.mixture import Mixture
 from pueval.core.rates import Rates, correct_steps, corrected_and_naive_rates
-from pueval.core.score_means import Means, ScoreMeans
 from pueval.counts.counts import Counts
+from pueval.families.mean_measures import probabilities_inside
+from pueval.families.score_means import Means, ScoreMeans
 
 # Newton's method has converged if a step is smaller than this.
 CONVERGED = 1e-12

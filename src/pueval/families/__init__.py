@@ -1,0 +1,1 @@
+"""Internal: measures that some fields report: probabilities, first rows, presence-only."""
