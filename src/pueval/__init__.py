@@ -33,9 +33,7 @@ from pueval.evaluation.gains_curve import GainsCurve
 from pueval.evaluation.local_posterior import EvidenceThresholds, LocalPosterior
 from pueval.evaluation.measure_family import MeasureFamily
 from pueval.evaluation.presence import Presence, RatioCurve
-from pueval.evaluation.top_by_query import TopByQuery, top_by_query
 from pueval.evaluation.top_rows import TopRows
-from pueval.evaluation.value_recovered import ValueRecovered, value_recovered
 from pueval.sensitivity.bound_tables import BoundTables
 from pueval.sensitivity.bounds import Bounds, claesen_bounds
 from pueval.sensitivity.feasibility import LargestPrior, feasibility_pvalue, largest_prior
@@ -43,6 +41,8 @@ from pueval.sensitivity.grid import SensitivityGrid
 from pueval.sensitivity.tipping_point import TippingPoint
 from pueval.uncertainty.bands import CurveBand
 from pueval.uncertainty.prior_region import Region
+from pueval.values_and_queries.top_by_query import TopByQuery, top_by_query
+from pueval.values_and_queries.value_recovered import ValueRecovered, value_recovered
 
 if _TYPE_CHECKING:
     from pueval.comparison.compare import compare

@@ -20,8 +20,6 @@ from pueval.commands.terminal import print_line
 from pueval.errors import InputError
 from pueval.evaluation.estimates import Estimate
 from pueval.evaluation.evaluation import Evaluation
-from pueval.evaluation.top_by_query import TopByQuery, top_by_query
-from pueval.evaluation.value_recovered import ValueRecovered, value_recovered
 from pueval.sources.column_profiles import column_names
 from pueval.sources.columns import Columns, check_column
 from pueval.sources.files import FileRows, read_rows
@@ -30,6 +28,8 @@ from pueval.sources.paths import locate
 from pueval.sources.standard_input import STANDARD_INPUT
 from pueval.text.numbers import format_count, format_level, format_number, format_threshold
 from pueval.text.results import Result
+from pueval.values_and_queries.top_by_query import TopByQuery, top_by_query
+from pueval.values_and_queries.value_recovered import ValueRecovered, value_recovered
 
 ROW_TABLES = Group("Values and queries", sort_key=3)
 SHARES = ("prior", "prevalence", "label_frequency")

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from pueval import InputError, evaluate, value_recovered
-from pueval.evaluation.positive_sums import similar_rows
 from pueval.text.numbers import CLIPPED_NOTE
+from pueval.values_and_queries.positive_sums import similar_rows
 
 
 def draw(n, *, seed=0, rate=0.4):

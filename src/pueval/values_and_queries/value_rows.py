@@ -11,7 +11,6 @@ from pueval._typing import Array, Target
 from pueval.core.mixture import Mixture, check_share, check_unlabeled
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
-from pueval.evaluation.positive_sums import PositiveSums, similar_rows
 from pueval.evaluation.propensity_assumptions import check_propensity_options
 from pueval.sources.arrays import (
     as_scores,
@@ -22,6 +21,7 @@ from pueval.sources.arrays import (
 )
 from pueval.sources.labels import LabelValues
 from pueval.sources.propensities import labeled_propensities
+from pueval.values_and_queries.positive_sums import PositiveSums, similar_rows
 
 
 @dataclass(frozen=True, eq=False)

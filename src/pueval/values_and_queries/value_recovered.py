@@ -1,8 +1,8 @@
 """Value-weighted measures: the money that a threshold recovers, not the rows that it finds.
 
 A value counts in the place of a row: what a threshold recovers is the sum of z over the positives,
-with z = value at or above the threshold and 0 below. Such sums, and their variances over the
-choice of labels, are estimated in `pueval.evaluation.positive_sums`, with the weights of the rows,
+with z = value at or above the threshold and 0 below. Such sums, and their variances over the choice
+of labels, are estimated in `pueval.values_and_queries.positive_sums`, with the weights of the rows,
 if they have any, as in `evaluate`: a frequency weight of 3 is three rows, and importance weights
 multiply the values.
 
@@ -39,13 +39,13 @@ from pueval.core.confidence import mean_limits, student_quantile
 from pueval.core.mixture import check_target
 from pueval.counts.arguments import check_threshold
 from pueval.evaluation.estimates import Estimate
-from pueval.evaluation.positive_sums import PositiveSums
-from pueval.evaluation.value_rows import ValueRows
 from pueval.sources.labels import LabelValues
 from pueval.text.numbers import CLIPPED_NOTE, format_count, format_number, format_threshold
 from pueval.text.results import Result
 from pueval.text.tables import text_table
 from pueval.uncertainty.intervals import Interval
+from pueval.values_and_queries.positive_sums import PositiveSums
+from pueval.values_and_queries.value_rows import ValueRows
 
 
 @dataclass(frozen=True, repr=False)

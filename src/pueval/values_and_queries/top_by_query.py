@@ -4,7 +4,8 @@ In the place of the class of a row stands its gain, which has the mean 1 for pos
 negatives. If positives are labeled with probability c and negatives, by mistake, with probability
 d, the gain is (label − d)/(c − d): label/c with clean labels, where c may differ by row. Known
 negatives have the gain 0. With a purity p, the label frequency c and all lists together, d follows
-from the numbers of labeled and unlabeled rows n_L and n_U as in `pueval.evaluation.positive_sums`,
+from the numbers of labeled and unlabeled rows n_L and n_U as in
+`pueval.values_and_queries.positive_sums`,
 
     d = (1 − p)·n_L/(n_L + n_U − p·n_L/c).
 
@@ -41,13 +42,13 @@ from pueval._checks import check_count, check_fraction
 from pueval._typing import Array
 from pueval.core.confidence import mean_limits, student_quantile
 from pueval.evaluation.estimates import Estimate, estimate_rows
-from pueval.evaluation.query_lists import QueryLists
-from pueval.evaluation.query_rows import QueryRows
 from pueval.sources.labels import LabelValues
 from pueval.text.numbers import CLIPPED_NOTE
 from pueval.text.results import Result
 from pueval.text.tables import text_table
 from pueval.uncertainty.intervals import Interval
+from pueval.values_and_queries.query_lists import QueryLists
+from pueval.values_and_queries.query_rows import QueryRows
 
 TITLES = {"precision": "Precision", "recall": "Recall", "dcg": "DCG"}
 

@@ -1,0 +1,1 @@
+"""Internal: rows with a value each, and lists of rows: `value_recovered`, `top_by_query`."""
