@@ -22,7 +22,7 @@ from sklearn.preprocessing import StandardScaler
 from benchmarks.priors.real_data import MAX_ROWS, read
 from pueval import evaluate
 from pueval.errors import AssumptionWarning
-from pueval.evaluation.measure_titles import measure_title
+from pueval.estimates.measure_titles import measure_title
 from pueval.families.field_measures import FAMILIES
 from pueval.families.ranked_rows import roc_rates
 from pueval.families.roc_measures import ENRICHMENT_FPR

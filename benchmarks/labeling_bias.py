@@ -14,7 +14,7 @@ import numpy as np
 from scipy.stats import norm
 
 from pueval import AssumptionWarning, evaluate
-from pueval.evaluation.bias_bounds import bound_measures
+from pueval.estimates.bias_bounds import bound_measures
 
 SEPARATION, PREVALENCE, ROWS, THRESHOLD, BIAS = 2.0, 0.3, 3000, 1.3, 4.0
 NAMES = ("roc_auc", "average_precision", "recall")

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from pueval import Counts, evaluate, priors
-from pueval.evaluation.measure_titles import TITLES
+from pueval.estimates.measure_titles import TITLES
 
 MODELS = ("boosting", "logistic")
 SHOWN = (

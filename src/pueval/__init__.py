@@ -18,22 +18,22 @@ from pueval.errors import (
     MissingPackageError,
     UndefinedMeasureWarning,
 )
-from pueval.evaluation.baselines import Baseline, Baselines
-from pueval.evaluation.bias_bounds import BiasBounds, MeasureBounds
-from pueval.evaluation.calibration import Calibration
-from pueval.evaluation.cluster_effects import ClusterEffects
-from pueval.evaluation.cost_curve import CostCurve
-from pueval.evaluation.decision_curve import DecisionCurve, NetBenefit
-from pueval.evaluation.estimates import Best, Contingency, Estimate, OperatingPoint
+from pueval.estimates.baselines import Baseline, Baselines
+from pueval.estimates.bias_bounds import BiasBounds, MeasureBounds
+from pueval.estimates.calibration import Calibration
+from pueval.estimates.cluster_effects import ClusterEffects
+from pueval.estimates.cost_curve import CostCurve
+from pueval.estimates.decision_curve import DecisionCurve, NetBenefit
+from pueval.estimates.estimate import Best, Contingency, Estimate, OperatingPoint
+from pueval.estimates.expectation import Expectation
+from pueval.estimates.gains_curve import GainsCurve
+from pueval.estimates.local_posterior import EvidenceThresholds, LocalPosterior
+from pueval.estimates.measure_family import MeasureFamily
+from pueval.estimates.presence import Presence, RatioCurve
+from pueval.estimates.top_rows import TopRows
 from pueval.evaluation.evaluate import evaluate
 from pueval.evaluation.evaluation import Evaluation
-from pueval.evaluation.expectation import Expectation
 from pueval.evaluation.expectation_of_rows import expectation
-from pueval.evaluation.gains_curve import GainsCurve
-from pueval.evaluation.local_posterior import EvidenceThresholds, LocalPosterior
-from pueval.evaluation.measure_family import MeasureFamily
-from pueval.evaluation.presence import Presence, RatioCurve
-from pueval.evaluation.top_rows import TopRows
 from pueval.sensitivity.bound_tables import BoundTables
 from pueval.sensitivity.bounds import Bounds, claesen_bounds
 from pueval.sensitivity.feasibility import LargestPrior, feasibility_pvalue, largest_prior

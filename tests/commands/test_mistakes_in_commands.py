@@ -15,7 +15,7 @@ import pytest
 from pueval import AssumptionWarning, evaluate, priors
 from pueval.commands.app import run
 from pueval.errors import Contradiction
-from pueval.evaluation.measure_titles import REPORTED_MEASURES, TITLES
+from pueval.estimates.measure_titles import REPORTED_MEASURES, TITLES
 from tests.conftest import draw
 
 COLUMNS = ["--label", "label", "--score", "a"]

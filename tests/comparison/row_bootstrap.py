@@ -13,7 +13,7 @@ from pueval.core.curves import direct_auc, naive_auc
 from pueval.core.measures import MEASURES
 from pueval.core.rates import Rates, correct_steps
 from pueval.counts.counts import Counts
-from pueval.evaluation.estimates import BEST_MEASURES, best_value
+from pueval.estimates.estimate import BEST_MEASURES, best_value
 from pueval.samples.sample import EMPTY, Sample, SortedChunk
 from pueval.sources.labels import LabelValues
 

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.stats import norm
 
 from pueval import AssumptionWarning, evaluate
-from pueval.evaluation.bias_bounds import bound_measures
+from pueval.estimates.bias_bounds import bound_measures
 from tests.coverage.simulation import Setting
 
 SEPARATION, PREVALENCE, THRESHOLD = 1.5, 0.3, 1.05

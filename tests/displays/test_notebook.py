@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from pueval import AssumptionWarning, evaluate
-from pueval.evaluation.measure_titles import REPORTED_MEASURES
+from pueval.estimates.measure_titles import REPORTED_MEASURES
 from pueval.text.numbers import format_interval, format_number
 from tests.conftest import draw
 

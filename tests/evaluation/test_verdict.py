@@ -11,9 +11,9 @@ from scipy.stats import norm
 
 from pueval import AssumptionWarning, Counts, evaluate, largest_prior, priors
 from pueval.errors import Contradiction
-from pueval.evaluation.bias_bounds import bound_measures
+from pueval.estimates.bias_bounds import bound_measures
+from pueval.estimates.measure_titles import REPORTED_MEASURES
 from pueval.evaluation.findings import worst_warnings
-from pueval.evaluation.measure_titles import REPORTED_MEASURES
 from pueval.evaluation.prior_knowledge import grade_prior
 from pueval.evaluation.width_shares import width_shares
 

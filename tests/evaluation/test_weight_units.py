@@ -8,7 +8,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from pueval import Counts, InputError, compare, evaluate, evaluate_by, metrics
-from pueval.evaluation.estimates import BEST_MEASURES
+from pueval.estimates.estimate import BEST_MEASURES
 from pueval.evaluation.findings import abrupt_labeled_scores
 from pueval.families.field_measures import FAMILIES
 from pueval.model_selection import evaluate_cv

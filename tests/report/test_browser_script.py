@@ -17,7 +17,7 @@ from pueval.core.curves import (
 from pueval.core.measures import MEASURES
 from pueval.core.mixture import NAIVE
 from pueval.core.rates import correct_steps
-from pueval.evaluation.estimates import Contingency
+from pueval.estimates.estimate import Contingency
 from pueval.report import write_report
 from pueval.report._summary import summarize
 from pueval.report._thinned_counts import ThinnedCounts

@@ -27,7 +27,7 @@ from pueval.commands.app import run
 from pueval.commands.output_files import file_title
 from pueval.core.measures import MEASURES
 from pueval.errors import Contradiction
-from pueval.evaluation.estimates import Estimate
+from pueval.estimates.estimate import Estimate
 from pueval.report import write_report
 from pueval.report._page import FILTERS, asset, embedded_json, policy, source_hash
 from pueval.report._page_text import format_share, headline, rounded_estimate

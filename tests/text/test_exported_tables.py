@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pueval import AssumptionWarning, compare, evaluate
-from pueval.evaluation.measure_titles import REPORTED_MEASURES
+from pueval.estimates.measure_titles import REPORTED_MEASURES
 from pueval.text.exported_tables import escape_latex, escape_markdown, latex_table, markdown_table
 
 NASTY = r"50% of $x_1$ & {y} ~ #2 ^ \ <b> | -0.5"

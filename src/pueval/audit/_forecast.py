@@ -17,8 +17,8 @@ from pueval.audit._systematic_sampling import systematic_sample
 from pueval.audit_estimates.audited_rows import AuditedRows
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
+from pueval.estimates.measure_titles import measure_title
 from pueval.evaluation.evaluate import evaluate_audited
-from pueval.evaluation.measure_titles import measure_title
 from pueval.text.numbers import format_level
 from pueval.text.results import Result
 from pueval.text.titles import title_in_sentence

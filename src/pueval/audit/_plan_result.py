@@ -20,7 +20,7 @@ from pueval.audit._systematic_sampling import systematic_sample
 from pueval.audit_estimates.apply_audit import LEAST_AUDITED
 from pueval.core.measures import AREAS
 from pueval.errors import InputError
-from pueval.evaluation.measure_titles import measure_title
+from pueval.estimates.measure_titles import measure_title
 from pueval.sources.arrays import as_scores, one_column
 from pueval.text.numbers import format_count, format_threshold
 from pueval.text.results import Result, plain_dict

@@ -10,9 +10,9 @@ from typing import Any
 from pueval.commands.family_option import print_clipped_note
 from pueval.commands.terminal import show_table
 from pueval.errors import InputError, UnreachableError
-from pueval.evaluation.estimates import OperatingPoint
+from pueval.estimates.estimate import OperatingPoint
+from pueval.estimates.measure_titles import operating_point_titles
 from pueval.evaluation.evaluation import Evaluation
-from pueval.evaluation.measure_titles import operating_point_titles
 from pueval.text.titles import title_in_sentence
 
 # The names are the arguments of `Evaluation.threshold_for`.

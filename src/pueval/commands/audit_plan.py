@@ -35,8 +35,8 @@ from pueval.commands.options import (
 from pueval.commands.output_files import check_overwrite, formula_warning, looks_like_formula
 from pueval.commands.terminal import print_line, print_notes, print_warnings
 from pueval.errors import InputError
+from pueval.estimates.measure_titles import TITLES
 from pueval.evaluation.findings import worst_warnings
-from pueval.evaluation.measure_titles import TITLES
 from pueval.sources.columns import Columns
 from pueval.sources.paths import locate
 from pueval.sources.row_ids import ROW_NUMBER

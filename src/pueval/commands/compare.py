@@ -55,8 +55,8 @@ from pueval.core.label_errors import LabelErrors
 from pueval.core.mixture import Mixture
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
+from pueval.estimates.measure_titles import HEADLINE_MEASURES
 from pueval.evaluation.findings import worst_warnings
-from pueval.evaluation.measure_titles import HEADLINE_MEASURES
 from pueval.families.field_measures import find_field_measure, is_family_member
 from pueval.sources.arrays import read_arrays
 from pueval.sources.columns import Columns

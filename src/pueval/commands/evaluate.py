@@ -71,10 +71,10 @@ from pueval.commands.terminal import (
 )
 from pueval.diagnosis.repeated_ids import find_repeated_ids
 from pueval.errors import InputError
+from pueval.estimates.measure_family import MeasureFamily
 from pueval.evaluation.assumption_text import weight_sentence
 from pueval.evaluation.evaluate import evaluate
 from pueval.evaluation.evaluation import Evaluation
-from pueval.evaluation.measure_family import MeasureFamily
 from pueval.groups.group_text import report_table
 from pueval.groups.unclipped_estimates import check_group_measure
 from pueval.report import write_report

@@ -13,18 +13,18 @@ from pueval.commands.terminal import (
     show_table,
     show_tables,
 )
+from pueval.estimates.baselines import BASELINE_TITLES
+from pueval.estimates.bias_bounds import BiasBounds
+from pueval.estimates.cluster_effects import cluster_sentences
+from pueval.estimates.measure_titles import REPORTED_MEASURES, TITLES
 from pueval.evaluation.assumption_text import (
     DEFAULT_THRESHOLD,
     interval_sentences,
     prior_and_purity,
     row_counts,
 )
-from pueval.evaluation.baselines import BASELINE_TITLES
-from pueval.evaluation.bias_bounds import BiasBounds
-from pueval.evaluation.cluster_effects import cluster_sentences
 from pueval.evaluation.evaluation import Evaluation
 from pueval.evaluation.findings import group_warnings, worst_warnings
-from pueval.evaluation.measure_titles import REPORTED_MEASURES, TITLES
 from pueval.groups.group_evaluation import GroupEvaluation
 from pueval.ranking import RANKING_TITLES, saturation_note
 from pueval.sensitivity.bounds import Bounds

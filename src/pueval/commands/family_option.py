@@ -13,8 +13,8 @@ from pueval.commands.options import OUTPUT
 from pueval.commands.terminal import print_line, show_table
 from pueval.counts.counts import Counts
 from pueval.errors import InputError, UnknownMeasureError
+from pueval.estimates.measure_titles import measure_title
 from pueval.evaluation.evaluation import Evaluation
-from pueval.evaluation.measure_titles import measure_title
 from pueval.families.field_measures import (
     FAMILIES,
     can_order_models,

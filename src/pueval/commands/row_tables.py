@@ -18,7 +18,7 @@ from pueval.commands.family_option import print_clipped_note
 from pueval.commands.options import WHOLE, CountOptions
 from pueval.commands.terminal import print_line
 from pueval.errors import InputError
-from pueval.evaluation.estimates import Estimate
+from pueval.estimates.estimate import Estimate
 from pueval.evaluation.evaluation import Evaluation
 from pueval.sources.column_profiles import column_names
 from pueval.sources.columns import Columns, check_column

@@ -32,7 +32,7 @@ from pueval.core.average_precision import average_precision
 from pueval.core.curves import line_area
 from pueval.core.measures import AREAS, MEASURES, Measure
 from pueval.core.rates import Rates
-from pueval.evaluation.estimates import BEST_MEASURES
+from pueval.estimates.estimate import BEST_MEASURES
 from pueval.evaluation.evaluation import Evaluation
 from pueval.families.calibration_measures import (
     CalibrationMeasure,

@@ -31,7 +31,7 @@ from pueval.comparison.values_by_prior import (
 )
 from pueval.core.measures import AREAS, MEASURES
 from pueval.errors import InputError, require
-from pueval.evaluation.measure_titles import HEADLINE_MEASURES
+from pueval.estimates.measure_titles import HEADLINE_MEASURES
 from pueval.families.field_measures import can_order_models, family_members, find_ordering_measure
 from pueval.ranking import RANKING_TITLES, saturation_note
 from pueval.samples.threads import map_in_threads

@@ -12,17 +12,17 @@ from pueval.comparison.paired_estimates import BEST_VALUES
 from pueval.comparison.rankings import MOST_MODELS
 from pueval.core.measures import AREAS
 from pueval.errors import InputError
+from pueval.estimates.cluster_effects import cluster_sentences
+from pueval.estimates.estimate import Estimate
+from pueval.estimates.measure_titles import HEADLINE_MEASURES, measure_title
 from pueval.evaluation.assumption_text import (
     OWN_THRESHOLDS,
     interval_sentences,
     prior_and_purity,
     row_counts,
 )
-from pueval.evaluation.cluster_effects import cluster_sentences
-from pueval.evaluation.estimates import Estimate
 from pueval.evaluation.evaluation_text import LINE_LENGTH
 from pueval.evaluation.findings import worst_warnings
-from pueval.evaluation.measure_titles import HEADLINE_MEASURES, measure_title
 from pueval.families.field_measures import find_field_measure
 from pueval.text.numbers import (
     CLIPPED_MARK,

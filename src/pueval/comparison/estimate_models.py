@@ -32,8 +32,8 @@ from pueval.core.measures import AREAS, MEASURES, Measure
 from pueval.core.mixture import Mixture
 from pueval.core.rates import Rates, labeled_contrast
 from pueval.errors import InputError
+from pueval.estimates.estimate import BEST_MEASURES, best_value
 from pueval.evaluation.assumptions import Assumptions, resample_evaluation
-from pueval.evaluation.estimates import BEST_MEASURES, best_value
 from pueval.evaluation.evaluate import ModelRates, build_evaluation, rate_thresholds
 from pueval.evaluation.evaluation import Evaluation
 from pueval.families.calibration_measures import CalibrationMeasure

@@ -45,7 +45,7 @@ from pueval.core.mixture import Mixture
 from pueval.core.rates import Rates, Shares, correct_shares
 from pueval.core.sizes import divide_or_zero
 from pueval.counts.counts import Counts
-from pueval.evaluation.estimates import BEST_MEASURES
+from pueval.estimates.estimate import BEST_MEASURES
 from pueval.samples.threads import map_in_threads
 
 # Number of exchanges, a power of two. The groups of all kinds of rows together are fewer.

@@ -16,7 +16,7 @@ from pueval.comparison.model_exchanges import EXCHANGED, ExchangeErrors, ModelEx
 from pueval.comparison.paired_shares import PairedShares
 from pueval.core.measures import Measure
 from pueval.core.mixture import Mixture
-from pueval.evaluation.estimates import BEST_MEASURES
+from pueval.estimates.estimate import BEST_MEASURES
 from pueval.families.field_measures import FieldMeasure
 from pueval.families.presence_family import find_threshold_measure
 

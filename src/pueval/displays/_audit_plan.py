@@ -10,7 +10,7 @@ import numpy as np
 
 from pueval.displays._display import Display
 from pueval.displays._styling import GRAY, draw_line, remove_spines
-from pueval.evaluation.measure_titles import measure_title
+from pueval.estimates.measure_titles import measure_title
 from pueval.text.numbers import format_level
 
 if TYPE_CHECKING:

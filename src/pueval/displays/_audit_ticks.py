@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from pueval.core.densities import Scale
     from pueval.counts.counts import Counts
-    from pueval.evaluation.audit import Audit
+    from pueval.estimates.audit import Audit
 
 # Heights of the ticks, as shares of the height of the axes: positives above negatives.
 POSITIVE_TICKS, NEGATIVE_TICKS, SPACE = (0.045, 0.08), (0.0, 0.035), 0.1

@@ -9,7 +9,7 @@ import numpy as np
 
 from pueval.displays._evaluation_display import ClassifierDisplay
 from pueval.displays._styling import CHANCE, GRAY, draw_band, draw_line, remove_spines
-from pueval.evaluation.presence import Presence
+from pueval.estimates.presence import Presence
 from pueval.text.numbers import format_level
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Any
 
 from pueval.comparison import comparison_text
 from pueval.errors import InputError
-from pueval.evaluation.estimates import Estimate
+from pueval.estimates.estimate import Estimate
 from pueval.evaluation.evaluation import Evaluation
 
 DIFFERENCE_COLUMNS = {

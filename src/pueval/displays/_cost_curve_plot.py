@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pueval.displays._interval_curves import IntervalCurveDisplay
 from pueval.displays._styling import CHANCE, remove_spines
-from pueval.evaluation.cost_curve import CostCurve
+from pueval.estimates.cost_curve import CostCurve
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,7 +10,7 @@ import numpy as np
 
 from pueval.displays._interval_curves import IntervalCurveDisplay
 from pueval.displays._styling import CHANCE, POSITIVE, remove_spines
-from pueval.evaluation.decision_curve import DecisionCurve
+from pueval.estimates.decision_curve import DecisionCurve
 
 if TYPE_CHECKING:
     import pandas as pd

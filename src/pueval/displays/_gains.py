@@ -10,7 +10,7 @@ import numpy as np
 from pueval._checks import check_choice
 from pueval.displays._evaluation_display import ClassifierDisplay
 from pueval.displays._styling import CHANCE, NAIVE_LINE, draw_band, draw_line, remove_spines
-from pueval.evaluation.gains_curve import GainsCurve
+from pueval.estimates.gains_curve import GainsCurve
 from pueval.text.numbers import format_level
 
 if TYPE_CHECKING:

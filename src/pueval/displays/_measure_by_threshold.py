@@ -13,7 +13,7 @@ from pueval.displays._evaluation_display import ClassifierDisplay
 from pueval.displays._legends import place_legend_above
 from pueval.displays._styling import NAIVE_LINE, draw_band, draw_line, remove_spines
 from pueval.errors import InputError
-from pueval.evaluation.estimates import Best
+from pueval.estimates.estimate import Best
 from pueval.text.numbers import format_estimate, format_level, format_number
 from pueval.thresholds.measure_curve import MeasureCurve
 

@@ -27,8 +27,8 @@ from pueval.displays._evaluation_display import (
 from pueval.displays._legends import legend_entry, place_legend_above, single_line
 from pueval.displays._styling import GRAY, remove_spines
 from pueval.errors import InputError
+from pueval.estimates.measure_titles import COMPARED_MEASURES, measure_title
 from pueval.evaluation.evaluate import evaluate
-from pueval.evaluation.measure_titles import COMPARED_MEASURES, measure_title
 from pueval.text.numbers import format_estimate
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pueval.displays._curve_pair import CurvePairDisplay
-from pueval.evaluation.estimates import Estimate
+from pueval.estimates.estimate import Estimate
 from pueval.uncertainty.bands import BandKind
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
     from pueval._typing import Array
-    from pueval.evaluation.audit import Audit
+    from pueval.estimates.audit import Audit
     from pueval.evaluation.evaluation import Evaluation
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from pueval.displays._evaluation_display import ClassifierDisplay
 from pueval.displays._styling import CHANCE, NAIVE_LINE, draw_band, draw_line, remove_spines, style
-from pueval.evaluation.calibration import Calibration
+from pueval.estimates.calibration import Calibration
 from pueval.text.numbers import format_level
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pueval.displays._curve_pair import CurvePairDisplay
 from pueval.displays._legends import Corner
-from pueval.evaluation.estimates import Estimate
+from pueval.estimates.estimate import Estimate
 from pueval.uncertainty.bands import BandKind
 
 if TYPE_CHECKING:

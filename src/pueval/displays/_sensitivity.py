@@ -17,8 +17,8 @@ from pueval.displays._legends import place_legend
 from pueval.displays._mixture_intervals import EXACT, MixtureIntervals, mixture_intervals
 from pueval.displays._styling import POSITIVE
 from pueval.errors import InputError, require
-from pueval.evaluation.estimates import Estimate
-from pueval.evaluation.measure_titles import TITLES
+from pueval.estimates.estimate import Estimate
+from pueval.estimates.measure_titles import TITLES
 from pueval.sensitivity.feasibility import largest_prior
 from pueval.sensitivity.grid import LEAST_PRIOR, SHOWN_CONTRAST, SensitivityGrid
 from pueval.text.numbers import format_number

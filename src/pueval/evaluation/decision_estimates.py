@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from pueval.evaluation.cost_curve import CostCurve, estimate_cost_curve
-from pueval.evaluation.decision_curve import (
+from pueval.estimates.cost_curve import CostCurve, estimate_cost_curve
+from pueval.estimates.decision_curve import (
     DecisionCurve,
     NetBenefit,
     estimate_decision_curve,
     estimate_net_benefit,
 )
-from pueval.evaluation.local_posterior import (
+from pueval.estimates.local_posterior import (
     EvidenceThresholds,
     LocalPosterior,
     estimate_evidence_thresholds,

@@ -19,10 +19,10 @@ from pueval.counts.arguments import check_threshold, read_counts, suggest_argume
 from pueval.counts.counts import Counts
 from pueval.counts.design_effect import with_design_effect
 from pueval.errors import InputError, warn_caller
+from pueval.estimates.audit import Audit
+from pueval.estimates.audit_widths import AuditSettings
+from pueval.estimates.estimate import IntervalOf, OperatingPoint, clipped_areas
 from pueval.evaluation.assumptions import Assumptions, resample_evaluation, resolve_assumptions
-from pueval.evaluation.audit import Audit
-from pueval.evaluation.audit_widths import AuditSettings
-from pueval.evaluation.estimates import IntervalOf, OperatingPoint, clipped_areas
 from pueval.evaluation.evaluation import Evaluation
 from pueval.evaluation.findings import (
     clipped_values,

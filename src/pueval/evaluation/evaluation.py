@@ -11,11 +11,11 @@ from pueval.core.curves import PrecisionRecallCurve, RocCurve, correct_roc_from_
 from pueval.core.measures import find_measure
 from pueval.core.mixture import NAIVE, Mixture
 from pueval.errors import InputError
+from pueval.estimates.baselines import Baselines
+from pueval.estimates.cluster_effects import ClusterEffects
+from pueval.estimates.estimate import Estimate, OperatingPoint
 from pueval.evaluation import evaluation_text
 from pueval.evaluation.assumption_text import prior_and_purity
-from pueval.evaluation.baselines import Baselines
-from pueval.evaluation.cluster_effects import ClusterEffects
-from pueval.evaluation.estimates import Estimate, OperatingPoint
 from pueval.evaluation.experiment_trackers import log_numbers
 from pueval.evaluation.sensitivity_estimates import SensitivityEstimates
 from pueval.evaluation.verdict import Verdict, judge

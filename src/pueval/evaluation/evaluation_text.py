@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from pueval._typing import Array
 from pueval.core.curves import PrecisionRecallCurve, RocCurve
 from pueval.core.thinned_curves import thin_curve
+from pueval.estimates.estimate import BEST_MEASURES, estimate_rows
+from pueval.estimates.measure_titles import REPORTED_MEASURES, TITLES
 from pueval.evaluation.assumption_text import prior_and_purity, row_counts, threshold_rule
-from pueval.evaluation.estimates import BEST_MEASURES, estimate_rows
 from pueval.evaluation.findings import worst_warnings
-from pueval.evaluation.measure_titles import REPORTED_MEASURES, TITLES
 from pueval.text.numbers import CLIPPED_NOTE, format_number
 from pueval.text.results import plain_dict
 from pueval.text.tables import text_table

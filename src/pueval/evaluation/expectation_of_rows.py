@@ -8,8 +8,8 @@ from typing import Any
 from pueval._typing import Array
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
+from pueval.estimates.expectation import Expectation
 from pueval.evaluation.evaluate import evaluate
-from pueval.evaluation.expectation import Expectation
 
 
 def expectation(

@@ -8,13 +8,13 @@ from typing import Any
 
 from pueval._typing import Array
 from pueval.errors import InputError
-from pueval.evaluation.calibration import Calibration, calibrate
+from pueval.estimates.calibration import Calibration, calibrate
+from pueval.estimates.expectation import Expectation, expect
+from pueval.estimates.gains_curve import GainsCurve, gains_curve
+from pueval.estimates.measure_family import MeasureFamily
+from pueval.estimates.presence import Presence, evaluate_presence
+from pueval.estimates.top_rows import TopRows, evaluate_top
 from pueval.evaluation.decision_estimates import DecisionEstimates
-from pueval.evaluation.expectation import Expectation, expect
-from pueval.evaluation.gains_curve import GainsCurve, gains_curve
-from pueval.evaluation.measure_family import MeasureFamily
-from pueval.evaluation.presence import Presence, evaluate_presence
-from pueval.evaluation.top_rows import TopRows, evaluate_top
 from pueval.families.field_measures import FAMILIES, family_members
 from pueval.families.presence_family import AREA_SHARE, N_WINDOWS, OMISSION
 

@@ -18,11 +18,10 @@ from pueval.core.resolution import Resolution, resolution
 from pueval.counts.arguments import check_threshold
 from pueval.counts.counts import Counts
 from pueval.errors import InputError, UnknownMeasureError
-from pueval.evaluation.assumptions import Assumptions, resample_evaluation
-from pueval.evaluation.audit import Audit
-from pueval.evaluation.calibration import calibrate, calibration_estimates
-from pueval.evaluation.decision_curve import estimate_net_benefit
-from pueval.evaluation.estimates import (
+from pueval.estimates.audit import Audit
+from pueval.estimates.calibration import calibrate, calibration_estimates
+from pueval.estimates.decision_curve import estimate_net_benefit
+from pueval.estimates.estimate import (
     Best,
     Contingency,
     Estimate,
@@ -31,8 +30,9 @@ from pueval.evaluation.estimates import (
     best_value,
     clipped_areas,
 )
-from pueval.evaluation.expectation import estimate_mean
-from pueval.evaluation.presence import estimate_f_pb, evaluate_presence
+from pueval.estimates.expectation import estimate_mean
+from pueval.estimates.presence import estimate_f_pb, evaluate_presence
+from pueval.evaluation.assumptions import Assumptions, resample_evaluation
 from pueval.families.calibration_measures import N_BINS, CalibrationMeasure
 from pueval.families.field_measures import (
     FIELD_MEASURES,

@@ -8,7 +8,7 @@ from typing import Any
 
 from pueval.core.measures import find_measure
 from pueval.errors import InputError
-from pueval.evaluation.bias_bounds import BiasBounds, bound_measures
+from pueval.estimates.bias_bounds import BiasBounds, bound_measures
 from pueval.evaluation.field_estimates import FieldEstimates
 from pueval.sensitivity.bounds import Bounds, claesen_bounds
 from pueval.sensitivity.grid import SensitivityGrid, sensitivity_grid

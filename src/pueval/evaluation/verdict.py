@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from pueval._typing import Range
 from pueval.errors import Contradiction
-from pueval.evaluation.bias_bounds import MeasureBounds, bound_measures
-from pueval.evaluation.measure_titles import TITLES
+from pueval.estimates.bias_bounds import MeasureBounds, bound_measures
+from pueval.estimates.measure_titles import TITLES
 from pueval.evaluation.next_step import next_step
 from pueval.evaluation.prior_knowledge import Knowledge, grade_prior, prior_effect
 from pueval.evaluation.width_shares import width_shares

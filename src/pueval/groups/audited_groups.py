@@ -13,7 +13,7 @@ from pueval.audit_estimates.apply_audit import LEAST_AUDITED
 from pueval.audit_estimates.audited_rows import AuditedRows, checked_rows
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
-from pueval.evaluation.estimates import Estimate
+from pueval.estimates.estimate import Estimate
 from pueval.evaluation.evaluate import evaluate_audited
 from pueval.evaluation.evaluation import Evaluation
 from pueval.groups.unclipped_estimates import GROUP_MEASURES, UnclippedEstimates

@@ -16,7 +16,7 @@ from pueval.core.rates import labeled_contrast
 from pueval.core.sizes import GroupSizes
 from pueval.counts.counts import Counts
 from pueval.errors import InputError, warn_caller
-from pueval.evaluation.estimates import Estimate
+from pueval.estimates.estimate import Estimate
 from pueval.evaluation.evaluation import Evaluation
 from pueval.evaluation.findings import worst_warnings
 from pueval.groups.audited_groups import AuditedGroups

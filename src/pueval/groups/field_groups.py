@@ -14,7 +14,7 @@ from pueval.core.mixture import Mixture, Mixtures
 from pueval.core.rates import correct_steps
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
-from pueval.evaluation.estimates import Estimate
+from pueval.estimates.estimate import Estimate
 from pueval.evaluation.evaluate import evaluate_counts
 from pueval.evaluation.evaluation import Evaluation
 from pueval.families.field_measures import field_value, find_field_measure

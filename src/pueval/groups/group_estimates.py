@@ -14,7 +14,7 @@ from pueval._checks import shorten
 from pueval._typing import Array
 from pueval.core.measures import was_clipped
 from pueval.errors import InputError, require
-from pueval.evaluation.measure_titles import measure_title
+from pueval.estimates.measure_titles import measure_title
 from pueval.text.numbers import format_estimate
 from pueval.text.results import Result, plain_dict, short_table
 

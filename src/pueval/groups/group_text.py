@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pueval._checks import shorten
+from pueval.estimates.measure_titles import TITLES
 from pueval.evaluation.findings import worst_warnings
-from pueval.evaluation.measure_titles import TITLES
 from pueval.groups.group_estimates import json_name, printable_name
 from pueval.report import GroupTable
 from pueval.text.numbers import (

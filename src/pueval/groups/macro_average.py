@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pueval.core.confidence import normal_quantile
-from pueval.evaluation.measure_titles import measure_title
+from pueval.estimates.measure_titles import measure_title
 from pueval.groups.group_priors import GroupPriors
 from pueval.groups.unclipped_estimates import UnclippedEstimates, measure_range
 from pueval.text.numbers import format_estimate, format_number

@@ -13,7 +13,7 @@ from pueval._typing import Array
 from pueval.core.measures import MEASURES, Measure, fbeta
 from pueval.core.rates import Rates, correct_steps
 from pueval.errors import InputError, UndefinedMeasureWarning, warn_caller
-from pueval.evaluation.estimates import Contingency
+from pueval.estimates.estimate import Contingency
 from pueval.metrics._shared_arguments import (
     CorrectionArguments,
     clip_with_warning,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pueval._checks import shorten
+from pueval.estimates.measure_titles import TITLES
 from pueval.evaluation.findings import worst_warnings
-from pueval.evaluation.measure_titles import TITLES
 from pueval.over_time.window_results import time_measure_title
 from pueval.text.numbers import CLIPPED_NOTE, format_count, format_level
 from pueval.text.results import plain_dict

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pueval._typing import Array
-from pueval.evaluation.measure_titles import measure_title
+from pueval.estimates.measure_titles import measure_title
 from pueval.groups.group_estimates import EstimateArrays, GroupResult
 from pueval.text.numbers import format_interval, format_level, format_number
 from pueval.text.results import Result

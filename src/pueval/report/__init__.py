@@ -10,9 +10,9 @@ from pueval._writing import open_atomic
 from pueval.report._group_table import GroupTable
 
 if TYPE_CHECKING:
-    from pueval.evaluation.estimates import OperatingPoint
+    from pueval.estimates.estimate import OperatingPoint
+    from pueval.estimates.measure_family import MeasureFamily
     from pueval.evaluation.evaluation import Evaluation
-    from pueval.evaluation.measure_family import MeasureFamily
     from pueval.sensitivity.bounds import Bounds
 
 __all__ = ["GroupTable", "write_report"]

@@ -8,14 +8,14 @@ import numpy as np
 
 from pueval._typing import Array
 from pueval.counts.counts import Counts
+from pueval.estimates.audit_widths import NOTE
 from pueval.evaluation.assumption_text import LABELING_SENTENCES, audited_interval
-from pueval.evaluation.audit_widths import NOTE
 from pueval.report._json_values import printable_text
 from pueval.report._score_histograms import rows_above
 from pueval.text.numbers import equation_of_pvalue, format_count, format_level
 
 if TYPE_CHECKING:
-    from pueval.evaluation.audit import Audit
+    from pueval.estimates.audit import Audit
     from pueval.evaluation.evaluation import Evaluation
 
 # Largest number of audited rows that are drawn.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from pueval.evaluation.estimates import Estimate
+from pueval.estimates.estimate import Estimate
 
 
 def printable_text(value: str) -> str:

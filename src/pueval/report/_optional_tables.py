@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pueval.errors import InputError
-from pueval.evaluation.measure_titles import measure_title, operating_point_titles
+from pueval.estimates.measure_titles import measure_title, operating_point_titles
 from pueval.ranking import RANKING_TITLES, saturation_note
 from pueval.report._json_values import estimate_values, json_number, printable_text
 
 if TYPE_CHECKING:
-    from pueval.evaluation.estimates import OperatingPoint
+    from pueval.estimates.estimate import OperatingPoint
+    from pueval.estimates.measure_family import MeasureFamily
     from pueval.evaluation.evaluation import Evaluation
-    from pueval.evaluation.measure_family import MeasureFamily
     from pueval.report._group_table import GroupTable
     from pueval.sensitivity.bounds import Bounds
 

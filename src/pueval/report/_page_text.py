@@ -11,7 +11,7 @@ from pueval.sensitivity.feasibility import infeasibility_message
 from pueval.text.numbers import ROUNDING
 
 if TYPE_CHECKING:
-    from pueval.evaluation.estimates import Estimate
+    from pueval.estimates.estimate import Estimate
     from pueval.evaluation.evaluation import Evaluation
 
 # Measures that can be in the headline, each with its article.

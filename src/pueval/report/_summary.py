@@ -12,20 +12,20 @@ import scipy
 
 from pueval.core.measures import AREAS, MEASURES
 from pueval.errors import Contradiction, InputError
+from pueval.estimates.baselines import BASELINE_TITLES
+from pueval.estimates.measure_titles import (
+    COMPARED_MEASURES,
+    HEADLINE_MEASURES,
+    TITLES,
+    measure_title,
+)
 from pueval.evaluation.assumption_text import (
     OWN_THRESHOLDS,
     assumption_sentences,
     share_origin,
     threshold_rule,
 )
-from pueval.evaluation.baselines import BASELINE_TITLES
 from pueval.evaluation.findings import MOST_WARNINGS
-from pueval.evaluation.measure_titles import (
-    COMPARED_MEASURES,
-    HEADLINE_MEASURES,
-    TITLES,
-    measure_title,
-)
 from pueval.report._audit_section import audit_section, audited_shares
 from pueval.report._interval_draws import interval_draws
 from pueval.report._json_values import estimate_values, json_number, printable_text
@@ -46,9 +46,9 @@ from pueval.text.numbers import CLIPPED_NOTE
 from pueval.text.results import plain_data
 
 if TYPE_CHECKING:
-    from pueval.evaluation.estimates import OperatingPoint
+    from pueval.estimates.estimate import OperatingPoint
+    from pueval.estimates.measure_family import MeasureFamily
     from pueval.evaluation.evaluation import Evaluation
-    from pueval.evaluation.measure_family import MeasureFamily
     from pueval.priors import PriorEstimate
     from pueval.report._group_table import GroupTable
     from pueval.sensitivity.bounds import Bounds

@@ -24,8 +24,8 @@ from pueval.core.mixture import Mixture
 from pueval.core.rates import correct_steps
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
+from pueval.estimates.estimate import best_value
 from pueval.evaluation.assumptions import resolve_assumptions
-from pueval.evaluation.estimates import best_value
 from pueval.families.field_measures import field_value, find_ordering_measure, needs_prior
 from pueval.families.presence_family import find_threshold_measure
 from pueval.metrics._prediction_metrics import predicted_positive

@@ -41,7 +41,7 @@ import numpy as np
 from pueval._checks import check_count, check_fraction
 from pueval._typing import Array
 from pueval.core.confidence import mean_limits, student_quantile
-from pueval.evaluation.estimates import Estimate, estimate_rows
+from pueval.estimates.estimate import Estimate, estimate_rows
 from pueval.sources.labels import LabelValues
 from pueval.text.numbers import CLIPPED_NOTE
 from pueval.text.results import Result

@@ -38,7 +38,7 @@ from pueval._typing import Array, Target
 from pueval.core.confidence import mean_limits, student_quantile
 from pueval.core.mixture import check_target
 from pueval.counts.arguments import check_threshold
-from pueval.evaluation.estimates import Estimate
+from pueval.estimates.estimate import Estimate
 from pueval.sources.labels import LabelValues
 from pueval.text.numbers import CLIPPED_NOTE, format_count, format_number, format_threshold
 from pueval.text.results import Result

@@ -16,13 +16,13 @@ from pueval.core.measures import AREAS, MEASURES
 from pueval.counts.counts import Counts
 from pueval.counts.design_effect import with_design_effect
 from pueval.errors import InputError
-from pueval.evaluation.measure_titles import measure_title
+from pueval.estimates.measure_titles import measure_title
 from pueval.text.numbers import UNDEFINED, format_level
 from pueval.text.results import Result, plain_dict
 from pueval.text.tables import text_table
 
 if TYPE_CHECKING:
-    from pueval.evaluation.audit import Audit
+    from pueval.estimates.audit import Audit
     from pueval.evaluation.evaluation import Evaluation
 
 PRIOR = "prior"

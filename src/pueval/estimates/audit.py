@@ -16,8 +16,8 @@ from pueval.audit_estimates.random_labeling_test import RandomLabelingTest, rand
 from pueval.core.mixture import check_share
 from pueval.counts.counts import Counts
 from pueval.errors import Contradiction, InputError
-from pueval.evaluation.audit_widths import AuditSettings, AuditWidths, compare_widths
-from pueval.evaluation.propensity_curve import PropensityCurve
+from pueval.estimates.audit_widths import AuditSettings, AuditWidths, compare_widths
+from pueval.estimates.propensity_curve import PropensityCurve
 from pueval.text.numbers import (
     equation_of_pvalue,
     format_count,

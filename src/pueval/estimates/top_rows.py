@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from pueval.core.measures import ROUNDING
 from pueval.errors import UnknownMeasureError
-from pueval.evaluation.estimate_table import EstimateTable
-from pueval.evaluation.estimates import Estimate, estimate_rows
+from pueval.estimates.estimate import Estimate, estimate_rows
+from pueval.estimates.estimate_table import EstimateTable
 from pueval.families.top_measure import TopMeasure, first_rows
 from pueval.families.top_measures import (
     average_precision_at,

@@ -13,7 +13,7 @@ from pueval._checks import check_count
 from pueval._typing import Array
 from pueval.core.mixture import NAIVE, Mixture
 from pueval.errors import InputError
-from pueval.evaluation.estimates import Estimate
+from pueval.estimates.estimate import Estimate
 from pueval.families.calibration_line import calibration_line
 from pueval.families.calibration_measures import binned_calibration_error, error_bins
 from pueval.families.mean_measures import check_probabilities

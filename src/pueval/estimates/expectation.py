@@ -13,7 +13,7 @@ from pueval._typing import Array, Range, Target
 from pueval.core.mixture import NAIVE, Mixture
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
-from pueval.evaluation.estimates import Estimate
+from pueval.estimates.estimate import Estimate
 from pueval.families.score_means import Means, ScoreFunctions, ScoreMeans, correct_means
 from pueval.text.results import Result
 from pueval.uncertainty.intervals import Interval

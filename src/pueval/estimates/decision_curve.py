@@ -13,7 +13,7 @@ import numpy as np
 from pueval._typing import Array
 from pueval.core.measures import ROUNDING, Measure
 from pueval.errors import InputError
-from pueval.evaluation.estimates import Estimate
+from pueval.estimates.estimate import Estimate
 from pueval.families.mean_measures import check_probabilities
 from pueval.families.net_benefit import (
     benefit_over_treat_all,

@@ -11,7 +11,7 @@ import numpy as np
 from pueval.core.measures import AREAS, MEASURES, Table, find_measure, unknown_measure_error
 from pueval.core.rates import Rates
 from pueval.errors import UnknownMeasureError
-from pueval.evaluation.measure_titles import TITLES
+from pueval.estimates.measure_titles import TITLES
 from pueval.text.numbers import format_number
 from pueval.text.results import Result, measure_frame, plain_dict
 from pueval.text.tables import html_summary, text_table

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pueval.evaluation.estimate_table import EstimateTable
-from pueval.evaluation.estimates import Estimate, estimate_rows
-from pueval.evaluation.measure_titles import measure_title
+from pueval.estimates.estimate import Estimate, estimate_rows
+from pueval.estimates.estimate_table import EstimateTable
+from pueval.estimates.measure_titles import measure_title
 from pueval.text.numbers import CLIPPED_NOTE
 from pueval.text.results import plain_dict
 

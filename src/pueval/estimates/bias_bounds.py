@@ -12,7 +12,7 @@ from pueval.core.confidence import student_quantile
 from pueval.core.measures import AREAS, MEASURES
 from pueval.core.mixture import Mixture
 from pueval.core.tilted_rates import LabelingTilt
-from pueval.evaluation.measure_titles import TITLES
+from pueval.estimates.measure_titles import TITLES
 from pueval.sensitivity.labeling_bias import BiasedLabeling, Bound
 from pueval.text.numbers import format_interval, format_level, format_number
 from pueval.text.results import Result, measure_frame, plain_dict

@@ -16,7 +16,7 @@ from pueval.core.measures import Measure, Table, _ratio
 from pueval.core.mixture import Mixture
 from pueval.core.rates import correct_steps
 from pueval.errors import InputError
-from pueval.evaluation.estimates import Estimate, best_value
+from pueval.estimates.estimate import Estimate, best_value
 from pueval.text.numbers import format_estimate, format_number
 from pueval.text.results import Result, spaced_table
 from pueval.uncertainty.intervals import Interval

@@ -12,7 +12,7 @@ from pueval.families.presence_family import F_PB, F_PB_MEASURE
 from pueval.text.titles import title_in_sentence
 
 if TYPE_CHECKING:
-    from pueval.evaluation.estimates import OperatingPoint
+    from pueval.estimates.estimate import OperatingPoint
 
 TITLES = AREA_TITLES | {
     name: measure.title for name, measure in (MEASURES | FIELD_MEASURES).items()

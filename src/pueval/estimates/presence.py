@@ -16,8 +16,8 @@ from pueval.core.mixture import Mixture
 from pueval.core.rates import Rates, Shares, correct_shares
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
-from pueval.evaluation.estimate_table import EstimateTable
-from pueval.evaluation.estimates import Estimate, estimate_rows
+from pueval.estimates.estimate import Estimate, estimate_rows
+from pueval.estimates.estimate_table import EstimateTable
 from pueval.families.presence_family import (
     F_PB,
     PresenceCurve,

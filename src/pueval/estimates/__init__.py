@@ -1,0 +1,1 @@
+"""Internal: what an `Evaluation` returns: `Estimate`, operating points, curves and tables."""
