@@ -287,7 +287,7 @@ def _labeled_share(cells: ScoreCells, posterior: Posterior, purity: float) -> Ar
 def _with_purity_above_prior(
     counts: Counts, cells: ScoreCells, positives: AuditedPositives
 ) -> AuditedPositives:
-    """Return the same hidden positives, with purities above the prior: see `raise_purity`."""
+    """Return the positives with purities raised above the prior: see `raise_purity`."""
     if np.all(positives.purity_draws == 1):
         return positives
     prior = np.average(positives.unlabeled_share, weights=cells.unlabeled)
@@ -342,7 +342,7 @@ def _pooled(cells: ScoreCells, labeled_share: Array, unlabeled_share: Array | fl
 
 
 def _represent(counts: Counts, positives: AuditedPositives, effective: float) -> Counts:
-    """Return the same rows with the estimated positives.
+    """Return the counts with the estimated positives.
 
     ``effective`` is the effective number of positives, for choosing a stable threshold.
     """

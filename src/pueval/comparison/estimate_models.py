@@ -290,7 +290,7 @@ class PairedEstimation:
     def _estimate_for(
         self, models: Sequence[Model], mixture: Mixture, exchanges: ModelExchanges | None
     ) -> EstimatesByMeasure:
-        """Estimate for another prior and purity, at the same thresholds."""
+        """Estimate for another prior and purity, with unchanged thresholds."""
         estimation = replace(self, assumptions=Assumptions(mixture))
         rated = estimation.rate_models([model.rates.threshold for model in models])
         correlation = None if exchanges is None else exchanges.correlation

@@ -256,7 +256,7 @@ def _first_scores(counts: Counts) -> Array:
 
 
 def _labeled_effect(rows: PairedRows) -> float:
-    """Return how many labeled rows are worth an independent one; 1 unless rows belong together."""
+    """Return the design effect of labeled rows; 1 without clusters."""
     counts = rows.counts[0]
     if rows.clusters is None:
         return 1.0

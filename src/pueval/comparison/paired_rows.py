@@ -100,7 +100,7 @@ class PairedRows:
         return group[positions]
 
     def subset(self, numbers: Sequence[int]) -> PairedRows:
-        """Return the same rows with some of the models, given by their numbers."""
+        """Return the rows with some of the models, given by their numbers."""
         return replace(
             self,
             names=tuple(self.names[k] for k in numbers),

@@ -150,8 +150,8 @@ def _share_covariance(
     """Return the covariance of shares, from the shares of rows that reach two thresholds.
 
     Each kind gets a pseudo-observation, spread like all rows; without it, shares of 0 and 1 would
-    have no error. `pueval.uncertainty.bootstrap_draws` does the same. ``effects`` say how many rows
-    of each kind are worth one independent row.
+    have no error. `pueval.uncertainty.bootstrap_draws` does the same. ``effects`` are the design
+    effects of each kind of rows.
     """
     part = np.array(rows.weight_by_kind, dtype=np.float64) / sum(rows.weight_by_kind)
     pooled_share, pooled_both = part @ share, np.einsum("k,kij->ij", part, reaching_both)

@@ -1,4 +1,4 @@
-"""Variances of estimates from rows that belong together: one kernel for all of them.
+"""Cluster-robust variances of estimates: one kernel for all of them.
 
 Rows are counted by group of clusters and by cell between thresholds. An estimate is, to first
 order, a sum over rows of their influence on it. Influences are summed within a group and then
@@ -150,7 +150,7 @@ class ClusterTable:
         return float(max(sum(parts), 0.0))
 
     def independent_variance(self, influence: Array, of_kinds: Array | None = None) -> float:
-        """Return the variance of the same estimate if rows were independent."""
+        """Return the variance of the estimate as if rows were independent."""
         squares = self.squares.sum(axis=1)
         effective = divide_or_zero(self.total**2, squares)
         factor = divide_or_zero(effective, effective - 1)
@@ -310,7 +310,7 @@ def label_count_effect(counts: Counts) -> float:
 
 
 def _label_count_effect(sizes: Array, squares: Array) -> float:
-    """Return the same from numbers of rows by kind and group, and squared weights by kind."""
+    """Return this design effect from numbers of rows by kind and group, and squared weights."""
     labeled, unlabeled = sizes[:2].sum(axis=1)
     share = labeled / max(labeled + unlabeled, 1e-300)
     independent = (1 - share) ** 2 * squares[0] + share**2 * squares[1]
@@ -322,7 +322,7 @@ def _label_count_effect(sizes: Array, squares: Array) -> float:
 
 
 def leverage_constants(sizes: Array) -> Array:
-    """Return the constants for groups with these numbers of rows, a line per kind."""
+    """Return the leverage constants of groups with given numbers of rows, a line per kind."""
     share = divide_or_zero(sizes, sizes.sum(axis=1, keepdims=True))
     n_groups = np.maximum(np.count_nonzero(sizes, axis=1), 1)
     constants: Array = np.sqrt((n_groups - 1) / n_groups)[:, None] / np.maximum(1 - share, 0.1)
@@ -351,7 +351,7 @@ def cluster_freedom(counts: Counts) -> float:
 
 
 def reduced_counts(counts: Counts, effect: float | None = None) -> Counts:
-    """Return as many independent rows as rows that belong together are worth.
+    """Return counts with the effective number of independent rows.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ def normal_quantile(level: float) -> float:
 
 
 def student_quantile(level: float, degrees_of_freedom: float) -> float:
-    """Return the same for the t distribution, which is normal for infinite degrees of freedom.
+    """Return the half-width in standard errors of an interval from the t distribution.
 
     Examples
     --------

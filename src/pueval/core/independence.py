@@ -1,4 +1,4 @@
-"""Whether rows that are said to belong together look independent.
+"""Probability that rows of the same cluster are independent, from their design effects.
 
 If they are independent, a design effect D that is estimated with ν degrees of freedom is about
 χ²/ν. If they are not, it is D·χ²/ν for some D above 1; we take 1/D to be uniform between 0 and 1.

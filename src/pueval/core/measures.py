@@ -66,7 +66,7 @@ class Table(NamedTuple):
         return self.total - self.predicted
 
     def scaled(self, size: float) -> Table:
-        """Return the same tables for a target of ``size`` rows."""
+        """Return the tables as numbers of rows, for a target of ``size`` rows."""
         return Table(self.true_positive * size, self.predicted * size, self.positive * size, size)
 
 

@@ -260,7 +260,7 @@ def with_drawn_prevalence(
     mixture: Mixture | Mixtures,
     target: Target,
 ) -> Rates:
-    """Return the same rates with the prevalence of each resample, if it varies."""
+    """Return the rates with the prevalence of each resample, if it varies."""
     if shares.prevalence_shift is None or target != "population":
         return rates
     error = mixture.prevalence_standard_error(counts)
@@ -269,7 +269,7 @@ def with_drawn_prevalence(
 
 
 def replace_prevalence(rates: Rates, prevalence: float | Array) -> Rates:
-    """Return the same rates for a target with another prevalence."""
+    """Return the rates for a target with another prevalence."""
     predicted = predicted_share(rates.tpr, rates.fpr, prevalence)
     return replace(rates, prevalence=prevalence, predicted=predicted)
 
@@ -285,7 +285,7 @@ def fpr_from_predicted(predicted: Array, tpr: Array, prevalence: float | Array) 
 
 
 def full_lines(rates: Rates) -> Rates:
-    """Return rates whose arrays have the same shape."""
+    """Return rates with all arrays broadcast to one shape."""
     columns = (rates.tpr, rates.fpr, rates.predicted)
     prevalence = np.asarray(rates.prevalence)
     shape = np.broadcast_shapes(prevalence.shape, *(column.shape for column in columns))

@@ -52,7 +52,7 @@ class LabelingTilt:
 def reference_prior(
     sizes: SampleSizes[Any], mixture: Mixture | Mixtures, target: Target
 ) -> float | Array:
-    """Return the share of positives in the rows that positives and negatives make up.
+    """Return the prior of the reference rows, which are mixtures of positives and negatives.
 
     These are all rows, if they are the target: labeled and unlabeled positives may differ. For the
     unlabeled rows it is the background.
@@ -63,7 +63,7 @@ def reference_prior(
 
 
 def reference_share(sizes: SampleSizes[Any], shares: Shares, target: Target) -> Array:
-    """Return the share of these rows at or above thresholds."""
+    """Return the share of the reference rows at or above thresholds."""
     background = background_share(sizes, shares)
     if target == "unlabeled":
         return background

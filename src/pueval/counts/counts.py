@@ -361,7 +361,7 @@ class Counts(ScoreTable):
     # ------------------------------------------------------------------ variants
 
     def _with_constant_propensity(self, propensity: float) -> Counts:
-        """Return the same rows, with the same propensity for every labeled row."""
+        """Return the counts with one propensity for every labeled row."""
         represented = self._labeled.scaled(1 / propensity)
         return Counts(*self._samples, represented, _clusters=self._clusters)
 

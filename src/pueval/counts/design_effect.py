@@ -9,7 +9,7 @@ from pueval.samples.sample import Sample, SortedChunk
 
 
 def with_design_effect(counts: Counts, effect: float) -> Counts:
-    """Return the same counts with effective sizes that are smaller by the design effect.
+    """Return the counts with effective sizes divided by the design effect.
 
     Squared weights are multiplied by it, and with them every variance.
 

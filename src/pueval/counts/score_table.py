@@ -237,7 +237,7 @@ class ScoreTable(Result):
         return self._naive_corners()
 
     def _naive_corners(self) -> Steps:
-        """Return the same at labeled scores only, also after an audit, with the rows that tie."""
+        """Return `_roc_corners` at labeled scores only, also after an audit, with the tied rows."""
         return step_functions.roc_corners(
             self._samples, self._cumulative_labeled, self._represented
         )

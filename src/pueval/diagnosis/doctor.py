@@ -309,7 +309,7 @@ def _cluster_problem(
     scores: Sequence[str],
     values: LabelValues | None,
 ) -> str | None:
-    """Say what rows with the same id change; None if that is next to nothing."""
+    """Describe how rows with the same id widen intervals; None if hardly."""
     repeats = describe_repeats(profile.name, about(profile.distinct), f"{profile.rows:,}")
     text = f"column {repeats}"
     if profile.missing:

@@ -1,4 +1,4 @@
-"""Audit: what checking some rows found, beside the measures it changed."""
+"""Audit: results of checking a sample of rows."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ class AuditSettings:
     design_effect: float
 
     def evaluate_counts(self, counts: Counts, **options: Any) -> Evaluation:
-        """Evaluate Counts with the same options."""
+        """Evaluate other counts with the options of this evaluation."""
         return self.evaluate(
             counts, interval_counts=with_design_effect(counts, self.design_effect), **options
         )

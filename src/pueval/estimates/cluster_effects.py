@@ -17,7 +17,7 @@ from pueval.uncertainty.bootstrap_draws import cell_thresholds
 
 @dataclass(frozen=True, repr=False)
 class ClusterEffects(Result):
-    """Clusters of rows, and how many rows are worth one independent row; ``ev.clusters``.
+    """Clusters of rows and their design effects; ``ev.clusters``.
 
     A *design effect* is the variance of an estimate divided by that of the same estimate if rows
     were independent. The former assumes that clusters are independent, and nothing about the rows
@@ -115,7 +115,7 @@ class ClusterEffects(Result):
 
 
 def cluster_sentences(models: Sequence[ClusterEffects | None]) -> list[str]:
-    """Say what clusters change for one or several models of the same rows.
+    """Describe how clusters widen intervals, for one or several models of the same rows.
 
     There is nothing to say if rows are independent.
     """

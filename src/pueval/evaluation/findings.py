@@ -95,7 +95,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def independent_rows(counts: Counts, resamples: Resamples | None) -> Counts:
-    """Return as many independent rows as rows that belong together are worth."""
+    """Return counts with the effective number of independent rows, if rows form clusters."""
     if counts._clusters is None:
         return counts
     return reduced_counts(counts, None if resamples is None else resamples.share_effect)
@@ -194,7 +194,7 @@ def contradicted_assumptions(counts: Counts, assumptions: Assumptions) -> str | 
 def label_doubts(counts: Counts, independent: Counts, assumptions: Assumptions) -> list[str]:
     """Warn of labels that look noisy, and of labeled scores that end abruptly.
 
-    ``independent`` counts rows that belong together as what they are worth.
+    ``independent`` has the effective number of independent rows.
     """
     doubts = (noisy_labels(independent, assumptions), abrupt_labeled_scores(counts, independent))
     return [doubt for doubt in doubts if doubt]
@@ -222,7 +222,7 @@ def abrupt_labeled_scores(counts: Counts, reduced: Counts | None = None) -> str 
     several times as wide as the next. Where only rows above some score could get a label, for
     example because only alarms were checked, both tenths are about equally wide. Both widths are
     compared as scores and as log-odds of ranks among the unlabeled rows, and the larger ratio
-    counts. ``reduced`` counts rows that belong together as what they are worth.
+    counts. ``reduced`` has the effective number of independent rows.
     """
     labeled, unlabeled, _ = counts._samples
     n_labeled = (counts if reduced is None else reduced)._labeled.effective_size

@@ -195,7 +195,7 @@ class ModelEstimates(Mapping[str, Estimate]):
         return Estimate.of(value, naive, interval)
 
     def _estimate_field_measure(self, name: str, measure: FieldMeasure) -> Estimate:
-        """Estimate a measure of a family, and others that come from the same computation."""
+        """Estimate a measure of a family, and the measures that share its computation."""
         check_rows(self.counts, name, self.target)
         if isinstance(measure, NetBenefitMeasure):
             return estimate_net_benefit(self, measure.risk, standardized=False).model
@@ -210,7 +210,7 @@ class ModelEstimates(Mapping[str, Estimate]):
         return self._estimate_top(measure, self._first_rows_resamples(measure))
 
     def _estimate_mean_measure(self, name: str) -> Estimate:
-        """Estimate a measure of predicted probabilities, and others of the same means with it."""
+        """Estimate a measure of predicted probabilities, and the measures that share its means."""
         functions = MEAN_MEASURES[name].functions
         measures = [each for each in MEAN_MEASURES.values() if each.functions is functions]
         estimates = estimate_mean(
@@ -273,7 +273,7 @@ class ModelEstimates(Mapping[str, Estimate]):
         return estimates
 
     def _estimate_presence_measure(self, name: str) -> Estimate:
-        """Estimate a presence-only measure, and others of the same resamples with it."""
+        """Estimate a presence-only measure, and the measures that share its resamples."""
         presence = evaluate_presence(self, AREA_SHARE, OMISSION, N_WINDOWS, None)
         self._area_estimates.update({each: presence[each] for each in (*PRESENCE_MEASURES, F_PB)})
         return presence[name]

@@ -1,4 +1,4 @@
-"""What the estimates of a classifier become if prior, purity or random labeling are wrong."""
+"""Sensitivity of the estimates of a classifier to prior, purity and random labeling."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ class SensitivityEstimates(FieldEstimates):
         return BiasedLabeling(self.counts, self.mixture, self.target, self.threshold)
 
     def _choice_margins(self, name: str) -> tuple[float, float]:
-        """Return what choosing the threshold on these rows adds to both sides of an interval."""
+        """Return how much the choice of the threshold widens an interval on either side."""
         if not self.threshold_chosen or self._resamples is None or name in self._areas:
             return 0.0, 0.0
         fixed = self._resamples.interval_at(find_measure(name), self.threshold)

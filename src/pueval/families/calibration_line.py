@@ -1,4 +1,4 @@
-"""Calibration: whether predicted probabilities are the shares of positives that follow.
+"""Calibration of predicted probabilities: observed shares in bins, and the calibration line.
 
 In a bin of scores, the share of positives is prevalence·γ/θ, where γ is the share of the positives
 and θ the share of all rows that fall into the bin. Slope and intercept are those of a logistic

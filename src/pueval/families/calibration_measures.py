@@ -118,7 +118,7 @@ def distance_of_bins(positives: Array, rows: Array, score: Array) -> Array:
 def share_errors(counts: Counts, bins: CalibrationBins, mixture: Mixture, target: Target) -> Array:
     """Return standard errors of the shares of positives in bins, for this prior and purity.
 
-    With importance weights or clusters, rows are as many as they are worth.
+    With importance weights or clusters, numbers of rows are effective ones.
     """
     at = Shares.of(counts, counts.at(bins.threshold))
     shares = [None if share is None else np.diff(share, prepend=0) for share in at[:4]]

@@ -4,8 +4,8 @@ A list is sorted by score, and ``rows`` of it are at or above each threshold. Ti
 any order, so between two thresholds the positives are spread evenly. A weight of ranks is given by
 its cumulative sum over the ranks 1 … x; a fraction of a row has the same fraction of its weight, so
 frequency weights equal repeated rows. With importance weights, ranks are sums of weights in units
-of the weight of a row, so that all rows together are as many as they are worth
-(`pueval.samples.sample.Sample.row_weight`).
+of the weight of a row (`pueval.samples.sample.Sample.row_weight`), so that the number of all rows
+is their effective number.
 """
 
 from __future__ import annotations

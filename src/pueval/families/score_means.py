@@ -42,7 +42,7 @@ class Means(NamedTuple):
 
     @classmethod
     def of(cls, rates: Rates) -> Means:
-        """Read means from rates that were corrected in the place of shares."""
+        """Return the means that were corrected like shares of rows."""
         prevalence = rates.prevalence
         if isinstance(prevalence, np.ndarray) and prevalence.ndim:
             prevalence = prevalence[..., 0]
@@ -179,7 +179,7 @@ class ScoreMeans:
 
     @property
     def shares(self) -> Shares:
-        """The means in the place of shares."""
+        """The means as `Shares`, to correct them in the same way."""
         return Shares(*(kind.total for kind in self.kinds))
 
     @cached_property

@@ -62,7 +62,7 @@ class PresenceBins(NamedTuple):
     def numbers_from_shares(
         self, counts: Counts, presences: Array, rows: Array, target: Target
     ) -> tuple[Array, Array]:
-        """Return these numbers from the shares of the presences and of the target."""
+        """Return these numbers from shares of the presences and of the target."""
         presence_sample, (labeled, background) = counts._labeled, counts.effective_sizes
         if counts.has_propensity:
             presence_sample = counts._inverse_propensity_sample()

@@ -82,7 +82,7 @@ class GroupPriors:
         return changes * self.own_error / error, changes * self.shared_error / error
 
     def split_overall_change(self, change: float) -> tuple[float, float]:
-        """Split the change of all rows likewise."""
+        """Split the change of all rows into own and shared parts."""
         error = self.overall_error or 1.0
         return change * self.overall_own_error / error, change * self.overall_shared_error / error
 
@@ -270,8 +270,7 @@ def uneven_label_warning(
     """Return a warning if shares of labeled rows differ, so that groups hardly share a prior.
 
     With random labeling and one prior, all groups have the same expected share of labeled rows.
-    This is a chi-squared test of that hypothesis. If rows belong together, ``design_effect`` says
-    how many of them are worth an independent one.
+    This is a chi-squared test of that hypothesis, adjusted for the design effect of clusters.
     """
     groups = np.flatnonzero(usable & (sizes.n_unlabeled > 0))
     labeled, unlabeled = (sizes.effective_by_kind[kind][groups] for kind in (0, 1))

@@ -88,7 +88,7 @@ class RowBlock:
 
     @cached_property
     def squared(self) -> RowBlock:
-        """The same rows with squared weights; themselves without importance weights."""
+        """Rows with squared weights; without importance weights these rows themselves."""
         if self.sample_weight is None or not self.weighted:
             return self
         return replace(self, sample_weight=np.square(self.sample_weight))

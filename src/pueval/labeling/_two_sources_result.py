@@ -167,7 +167,7 @@ class TwoSources(Result):
 
     @property
     def _hidden(self) -> Array:
-        """Chapman's estimate of the number that neither source found, for each stratum."""
+        """Chapman's estimate of the number of hidden positives in each stratum."""
         return np.asarray(self.only_a * self.only_b / (self.both + 1))
 
     @property
@@ -325,7 +325,7 @@ def check_enough_in_common(sources: TwoSources) -> None:
 
 
 def _hidden_limits(sources: TwoSources, low: float, high: float) -> tuple[float, float]:
-    """Return limits of the number that neither source found, for odds ratios in a range."""
+    """Return confidence limits of the number of hidden positives, for odds ratios in a range."""
     limits = _exact_limits if np.count_nonzero(sources._found) == 1 else _summed_limits
     return limits(sources, low, high)
 

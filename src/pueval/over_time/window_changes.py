@@ -38,7 +38,7 @@ def window_changes(
     common: Array,
     level: float,
 ) -> TimeChanges:
-    """Compare windows with their references; −1 stands for none.
+    """Compare windows with their references; −1 means no reference.
 
     A source of error with the standard errors a and b in both windows has the covariance r·a·b,
     where r = `common` / √(squares of the window · squares of the reference).

@@ -1,9 +1,9 @@
 """Intervals of an estimated prior if rows belong together.
 
 The estimate itself does not depend on clusters. Its intervals, and everything else that depends on
-the number of rows, are those of the number of independent rows that the rows are worth. How many
-these are follows from the design effect of the prior: the variance of one Newton step of the tilt
-likelihood with clusters, divided by that with independent rows.
+the number of rows, use the effective number of independent rows. It follows from the design effect
+of the prior: the variance of one Newton step of the tilt likelihood with clusters, divided by that
+with independent rows.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pueval.priors._tilt_likelihood import TiltLikelihood
 def estimate_clustered(
     counts: Counts, estimate: Callable[[Counts], PriorEstimate]
 ) -> PriorEstimate:
-    """Estimate with the rows, and make the intervals with as many as they are worth.
+    """Estimate from all rows, with intervals for the effective number of independent rows.
 
     Parameters
     ----------

@@ -76,7 +76,7 @@ class TopKHits:
         return means
 
     def mean(self, measure: Callable[[RankBlock], Array]) -> float:
-        """Average one measure likewise."""
+        """Average one measure over k = 0, 1, …, N; at k = 0 it is 0."""
         return self.means([measure])[0]
 
 

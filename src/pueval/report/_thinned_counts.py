@@ -65,10 +65,10 @@ class ThinnedCounts:
         return {"score": counts.score.tolist(), **filled}
 
     def row_numbers(self) -> dict[str, float]:
-        """Return what the bounds of a labeling bias know of rows beside their weights.
+        """Return numbers of rows for the bounds of a labeling bias.
 
-        ``labeledRows`` is the number of labeled rows, ``independentWeight`` the weight that is
-        worth one independent row.
+        ``labeledRows`` is the number of labeled rows, ``independentWeight`` the weight of one
+        independent row.
         """
         return {
             "labeledRows": self.counts._labeled.n_rows,

@@ -85,7 +85,7 @@ def check_bins_choice(bins: Any) -> Bins:
 
 
 def resolve_bins(bins: Bins, n_scores: int) -> int | None:
-    """Return the number of bins for so many scores; None if every score is kept."""
+    """Return the number of bins for a number of scores; None if every score is kept."""
     if bins == "auto":
         return DEFAULT_BINS if n_scores > EXACT_ROWS else None
     return bins

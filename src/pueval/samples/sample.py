@@ -82,7 +82,7 @@ class SortedChunk:
         return self.values[0], self.values[-1]
 
     def on_host(self) -> SortedChunk:
-        """Return the same rows; those on a GPU as distinct scores, with the rows at each."""
+        """Return the chunk on the host; from a GPU, as distinct scores and their counts."""
         if self.device_values is None:
             return self
         return SortedChunk(*self.device_values.distinct_counts())
@@ -196,7 +196,7 @@ class Sample:
 
     @property
     def with_squared_weights(self) -> Sample:
-        """The same scores with squared weights instead of weights."""
+        """The scores with squared weights instead of weights."""
         return self._squared if self.has_importance_weights else self
 
     @cached_property
@@ -257,7 +257,7 @@ class Sample:
         return lowest
 
     def distinct_if_few(self, most: int) -> Array | None:
-        """Return the distinct values if there are at most so many, else None."""
+        """Return the distinct values if there are at most ``most``, else None."""
         distinct = np.empty(0)
         for chunk in self.chunks:
             if chunk.device_values is not None:
@@ -340,7 +340,7 @@ class Sample:
         )
 
     def merged(self) -> Sample:
-        """Return the same rows in one chunk."""
+        """Return the rows in one chunk."""
         if len(self.chunks) < 2:
             return self
         chunks = [chunk.on_host() for chunk in self.chunks]
@@ -354,7 +354,7 @@ class Sample:
         return Sample((SortedChunk.of(values, count, square),), self.design_effect)
 
     def scaled(self, factor: float) -> Sample:
-        """Return the same rows with all weights multiplied by a factor."""
+        """Return the rows with all weights multiplied by a factor."""
         return self.map_chunks(
             lambda c: SortedChunk(c.values, factor * c.row_counts, factor**2 * c.squared_weights)
         )

@@ -100,7 +100,7 @@ if hasattr(os, "register_at_fork"):  # not on every platform
 def iterate_in_threads(
     function: Callable[[Item], Result], items: Iterable[Item], most_threads: int | None = None
 ) -> Iterator[Result]:
-    """Apply ``function`` likewise and yield the results in order, as soon as they are ready."""
+    """Apply ``function`` to every item on all cores; yield results in order, as they are ready."""
     items = list(items)
     workers = min(len(items), available_cores(), most_threads or len(items))
     if workers < 2:

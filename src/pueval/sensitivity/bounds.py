@@ -101,7 +101,7 @@ class Bounds(Result, Mapping[str, MeasureRange]):
     __eq__, __hash__ = object.__eq__, object.__hash__
 
     def at(self, threshold: float) -> Bounds:
-        """Return the same bounds with measures at another threshold.
+        """Return the bounds with measures at another threshold.
 
         Parameters
         ----------

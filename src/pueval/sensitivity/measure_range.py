@@ -1,4 +1,4 @@
-"""Range of a measure between two contingency tables at the same threshold."""
+"""Smallest and largest value of a measure between two contingency tables at one threshold."""
 
 from __future__ import annotations
 

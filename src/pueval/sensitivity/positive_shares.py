@@ -239,7 +239,7 @@ class PositiveShares:
 
 
 def independent_weight(counts: Counts) -> float:
-    """Return the weight that is worth one independent row: above 1 if rows belong together."""
+    """Return the weight of one independent row: above 1 if rows form clusters."""
     return share_effect(counts) * counts._row_weight("population")
 
 

@@ -78,7 +78,7 @@ class Population:
         check_fraction("prevalence", self.prevalence)
 
     def with_prevalence(self, prevalence: float) -> Population:
-        """Return the same score distributions with another prevalence.
+        """Return the population with another prevalence.
 
         ``with_prevalence(prior)`` gives the truth for ``target="unlabeled"``.
 

@@ -96,7 +96,7 @@ def labeled_propensities(propensity: Any, labeled: Array) -> Array:
 
 
 def _inverse_propensities(propensity: Any, weights: Array | None) -> Sample:
-    """Return 1/propensity in the place of scores; values outside (0, 1] are left out."""
+    """Return 1/propensity instead of scores; values outside (0, 1] are left out."""
     try:
         propensity = np.asarray(propensity).astype(np.float64)
     except (TypeError, ValueError):

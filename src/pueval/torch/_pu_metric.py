@@ -198,7 +198,7 @@ class PUMetric(PriorMetric):
         super().reset()
 
     def merge_state(self, incoming_state: dict[str, Any] | Metric) -> None:
-        """Add the rows of another metric of the same settings, or of its states.
+        """Add the rows of another metric with equal settings, or of its states.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Bootstrap draws of clusters in the place of rows.
+"""Cluster bootstrap: draws of whole clusters instead of rows.
 
 Each group of clusters gets a random weight that is Poisson with mean 1, the same for all of its
 rows. The numbers of labeled, unlabeled and negative rows vary together, as they do if clusters are
@@ -47,8 +47,8 @@ def draw_clusters(
 ) -> DrawnClusters:
     """Draw groups of clusters, and add a pseudo-observation to each kind of rows.
 
-    The pseudo-observation is spread like all rows together. Where clusters make rows worth less,
-    it is worth as many rows as one independent row is: the design effect of its kind.
+    The pseudo-observation is spread like all rows together. Its weight is that of one independent
+    row: the design effect of its kind.
     """
     n_kinds = table.cells[0].shape[0]
     draw = _poisson_draws if len(table.cells) == 1 else _normal_draws

@@ -32,7 +32,7 @@ class ClusteredAuc(NamedTuple):
     def of(cls, counts: Counts, table: ClusterTable) -> ClusteredAuc:
         """Return both for rows that are counted by cluster in the table.
 
-        A pseudo-observation weighs as much as one independent row is worth.
+        A pseudo-observation has the weight of one independent row.
         """
         share = 1.0
         for size in counts.effective_sizes:

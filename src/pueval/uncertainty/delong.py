@@ -33,7 +33,7 @@ def delong_standard_error(
         Whether each kind of rows gets a pseudo-observation, as for intervals. Without it, this is
         the standard error of DeLong et al. and of other programs.
     design_effect : float
-        How many rows are worth one independent row, if rows belong together.
+        Design effect of the AUC; 1 for independent rows.
 
     Returns
     -------

@@ -216,8 +216,7 @@ def influence_variance(
     """Return the variance of an area by group; rows of each kind vary independently.
 
     Influences that are `placements` can get a ``pseudo_observation``. Rows with importance weights
-    add their squared weights. If rows belong together, ``design_effect`` says how many of them are
-    worth one independent row.
+    add their squared weights. ``design_effect`` is that of clusters of rows.
     """
     squared, every_group = steps.squared, np.arange(steps.n_groups)
     pieces = [(steps.group, influence.labeled, steps.at[0], squared.at[0])]

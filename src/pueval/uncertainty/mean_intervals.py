@@ -1,4 +1,4 @@
-"""Confidence intervals of formulas of means, from the resampled counts of all other measures."""
+"""Confidence intervals of formulas of means, from resampled counts."""
 
 from __future__ import annotations
 

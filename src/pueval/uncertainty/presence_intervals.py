@@ -1,4 +1,4 @@
-"""Confidence intervals of presence-only measures, from the resampled counts of all others."""
+"""Confidence intervals of presence-only measures, from resampled counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A prior and a purity for each bootstrap draw, where these vary with the rows.
+"""Prior and purity of each bootstrap draw, where they vary with the rows.
 
 Four sources: the positives that labeled rows with known propensities represent, known error rates
 of the labels, a standard error of the prior, and an estimate with confidence intervals. The

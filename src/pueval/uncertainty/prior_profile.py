@@ -1,4 +1,4 @@
-"""What an estimated prior adds to the intervals of several estimates that share it.
+"""How an estimated prior widens the intervals of several estimates that share it.
 
 A vector of estimates (differences of models, say) is known at the estimated prior and purity, and
 at `POSITIONS` along the confidence interval of the prior and, if it was estimated, of the purity.
@@ -88,7 +88,7 @@ class PriorProfile:
         )
 
     def with_least_error(self, least: Array) -> PriorProfile:
-        """Return the same estimates with errors of at least this much."""
+        """Return the estimates with standard errors raised to at least ``least``."""
 
         def raised(estimate: EstimateVector) -> EstimateVector:
             return EstimateVector(estimate.value, np.maximum(estimate.error, least))

@@ -59,7 +59,7 @@ class Region(Result):
 
     @classmethod
     def between_priors(cls, at_low: Range, at_high: Range, purity: Range) -> Region:
-        """Return the region with these intervals of the prior at both ends of the purity.
+        """Return the region with given intervals of the prior at the two ends of the purity.
 
         Examples
         --------
@@ -286,7 +286,7 @@ class AuditedShares(NamedTuple):
 
 
 def estimate_standard_error(estimate: PriorEstimate | None) -> float:
-    """Return the standard error for which a symmetric interval is as wide as the estimate's.
+    """Return the standard error of an estimated prior from the width of its interval.
 
     A prior that follows from a known share and the purity has no error of its own.
     """
@@ -297,7 +297,7 @@ def estimate_standard_error(estimate: PriorEstimate | None) -> float:
 
 
 def purity_standard_error(estimate: PriorEstimate | None) -> float:
-    """Return the standard error of an estimated purity likewise; 0 for a known purity."""
+    """Return the standard error of an estimated purity from its interval; 0 for a known purity."""
     if estimate is None or estimate.purity_interval is None:
         return 0.0
     low, high = estimate.purity_interval

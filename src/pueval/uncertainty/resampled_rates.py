@@ -126,7 +126,7 @@ class ResampledRates:
 
     @property
     def n_independent_labeled(self) -> float:
-        """Number of independent labeled rows that these are worth, at least 1."""
+        """Effective number of independent labeled rows, at least 1."""
         table = self.cluster_table
         effect = 1.0 if table is None else float(table.kind_effects[0])
         return max(self.counts.effective_sizes[0] / effect, 1.0)
@@ -162,7 +162,7 @@ class ResampledRates:
         return self.centered(self.rates_for(self.draws.resampled, mixture), mixture)
 
     def centered(self, rates: Rates, mixture: Mixture | Mixtures) -> Rates:
-        """Return rates of resamples for a mixture, moved likewise."""
+        """Return rates of resamples, moved so that their center for a mixture is monotone."""
         center = self.rates_for(self.draws.expected, mixture)
         tpr, fpr = monotone_rates_by_threshold(center)
         return replace(
@@ -199,7 +199,7 @@ class ResampledRates:
         return self._kept(("counts", threshold), lambda: self.counts.at(threshold))
 
     def _kept(self, key: Hashable, compute: Callable[[], Kept]) -> Kept:
-        """Return what was computed lately: measures, and intervals at several levels, share it."""
+        """Return a cached result, or compute it: measures and levels share rates."""
         kept = self._results
         value = kept.get(key)
         if value is None:
@@ -215,7 +215,7 @@ class ResampledRates:
 
 
 def _forget_other_draws(resamples: ResampledRates) -> None:
-    """Note that these resamples make their draws, and let all but the most recent forget theirs."""
+    """Let all but the `MOST_KEPT` most recent resamples forget their draws."""
     with _recent_lock:
         _recent.append(weakref.ref(resamples))
         while len(_recent) > MOST_KEPT:

@@ -45,7 +45,7 @@ class ScoreSteps:
 
     @property
     def squared(self) -> ScoreSteps:
-        """The same steps with squared weights; themselves without importance weights."""
+        """Steps with squared weights; without importance weights these steps themselves."""
         return self if self.with_squares is None else self.with_squares
 
     @classmethod

@@ -65,7 +65,7 @@ class TiltedResamples(Resamples):
         return self.draw()
 
     def at_level(self, level: float) -> TiltedResamples:
-        """Return the same resamples for intervals at another level."""
+        """Return these resamples with another confidence level."""
         same = replace(self, options=replace(self.options, level=level))
         vars(same)["_results"] = self._results
         return same

@@ -1,4 +1,4 @@
-"""What an uncertain prior, or purity, adds to a confidence interval.
+"""How an uncertain prior or purity widens confidence intervals.
 
 Prior and purity can be known in four ways, which `UncertainPrior` describes:
 

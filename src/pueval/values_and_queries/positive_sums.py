@@ -1,4 +1,4 @@
-"""Sums over positives that nobody knows, from labels that are random.
+"""Sums over unknown positives, estimated from random labels (Horvitz and Thompson).
 
 Let each positive be labeled with probability c, and each negative, by mistake, with probability d.
 Then (label − d)/(c − d) has the mean 1 for a positive and 0 for a negative, and the sum of any

@@ -1,4 +1,4 @@
-"""Rows of many lists: how they are read, and what stands in the place of their class."""
+"""Rows of many lists: reading them, and unbiased estimates of their classes."""
 
 from __future__ import annotations
 
