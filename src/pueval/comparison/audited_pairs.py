@@ -40,7 +40,7 @@ from pueval.families.calibration_measures import (
     error_bins,
 )
 from pueval.families.field_measures import FieldMeasure, find_ordering_measure
-from pueval.families.presence_family import RatioMeasure, find_threshold_measure
+from pueval.families.presence_family import BoyceMeasure, find_threshold_measure
 from pueval.families.score_means import Means, ScoreMeans
 from pueval.families.top_measure import TopMeasure
 
@@ -137,7 +137,7 @@ class AuditedPairs:
         if isinstance(measure, Measure):
             at = self._rates_at_threshold(ev, self.audits[k], positives, size)
             return np.ravel(measure(at))
-        if isinstance(measure, RatioMeasure):
+        if isinstance(measure, BoyceMeasure):
             above = self._shares_of_cells_above(k, measure.thresholds(ev.counts, self.target))
             shares = (part @ above / part.sum(axis=1)[:, None] for part in (positives, size))
             return measure.formula(ev.counts, self.target, *shares)

@@ -12,6 +12,7 @@ import numpy as np
 from pueval._typing import Array, Target
 from pueval.comparison.area_covariances import area_covariances, influence_by_score
 from pueval.comparison.model_exchanges import ModelExchanges
+from pueval.comparison.paired_boyce import estimate_boyce_index
 from pueval.comparison.paired_calibration import estimate_calibration_error
 from pueval.comparison.paired_estimates import (
     BEST_VALUES,
@@ -21,7 +22,6 @@ from pueval.comparison.paired_estimates import (
     constant_covariance,
 )
 from pueval.comparison.paired_means import PairedMeans
-from pueval.comparison.paired_ratios import estimate_ratio_measure
 from pueval.comparison.paired_rows import PairedRows
 from pueval.comparison.paired_shares import shares_at
 from pueval.comparison.paired_top import estimate_top_measure
@@ -38,7 +38,7 @@ from pueval.evaluation.evaluate import ModelRates, build_evaluation, rate_thresh
 from pueval.evaluation.evaluation import Evaluation
 from pueval.families.calibration_measures import CalibrationMeasure
 from pueval.families.field_measures import check_rows, find_ordering_measure
-from pueval.families.presence_family import RatioMeasure
+from pueval.families.presence_family import BoyceMeasure
 from pueval.families.top_measure import TopMeasure
 from pueval.samples.threads import map_in_threads
 from pueval.uncertainty.influence import prevalence_slopes
@@ -146,9 +146,9 @@ class PairedEstimation:
                 check_rows(counts, name, self.target)
             except InputError as error:
                 raise InputError(f"model {model!r}: {error}") from None
-        if isinstance(measure, RatioMeasure):
+        if isinstance(measure, BoyceMeasure):
             seed = None if options is None else options.seed
-            return estimate_ratio_measure(self.rows, measure, self.target, seed)
+            return estimate_boyce_index(self.rows, measure, self.target, seed)
         estimate: Callable[[Mixture], PairedEstimates]
         if isinstance(measure, TopMeasure):
             estimate = partial(

@@ -12,13 +12,13 @@ from pueval.errors import UnknownMeasureError
 from pueval.families.calibration_measures import CALIBRATION_MEASURES, CalibrationMeasure
 from pueval.families.mean_measures import MEAN_MEASURES, MeanMeasure, check_probabilities
 from pueval.families.measures_at import PATTERNS, measure_at
-from pueval.families.presence_family import F_PB, PRESENCE_MEASURES, PresenceCurve, RatioMeasure
+from pueval.families.presence_family import F_PB, PRESENCE_MEASURES, BoyceMeasure, PresenceCurve
 from pueval.families.ranked_rows import RankedRows
 from pueval.families.score_means import ScoreMeans
 from pueval.families.top_measure import TopMeasure
 from pueval.families.top_measures import TOP_MEASURES
 
-FieldMeasure = MeanMeasure | CalibrationMeasure | TopMeasure | RatioMeasure
+FieldMeasure = MeanMeasure | CalibrationMeasure | TopMeasure | BoyceMeasure
 # Those without a number in their names; `find_field_measure` finds all.
 # F_pb is a measure at a threshold: `pueval.families.presence_family.find_threshold_measure`.
 FIELD_MEASURES: dict[str, FieldMeasure] = {
@@ -94,7 +94,7 @@ def needs_prior(name: str) -> bool:
     measure = find_field_measure(name)
     if isinstance(measure, TopMeasure):
         return measure.needs_prior
-    return not isinstance(measure, RatioMeasure) and name != F_PB
+    return not isinstance(measure, BoyceMeasure) and name != F_PB
 
 
 def is_family_member(name: str) -> bool:

@@ -1,6 +1,6 @@
 """Presence-only measures by name: what scorers, comparisons and groups compute them from.
 
-Boyce indices are numbers of the ratio P/E at fixed scores (`RatioMeasure`), minimal predicted area
+Boyce indices are numbers of the ratio P/E at fixed scores (`BoyceMeasure`), minimal predicted area
 and AUC ratio are numbers of the curve of recall by predicted area (`PresenceCurve`), and F_pb is a
 measure at a threshold, which depends on the number of presences.
 """
@@ -44,8 +44,8 @@ F_PB = "f_pb"
 
 
 @dataclass(frozen=True)
-class RatioMeasure:
-    """A correlation of the ratio P/E with the score; it needs neither prior nor purity.
+class BoyceMeasure:
+    """A Boyce index: a correlation of the ratio P/E with the score; it needs no prior or purity.
 
     Attributes
     ----------
@@ -192,12 +192,12 @@ def find_threshold_measure(name: str, counts: Counts, target: Target) -> Measure
     return f_pb_measure(presences_per_row(counts, target)) if name == F_PB else find_measure(name)
 
 
-PresenceMeasure = RatioMeasure | PresenceCurve
+PresenceMeasure = BoyceMeasure | PresenceCurve
 PRESENCE_MEASURES: dict[str, PresenceMeasure] = {
     measure.name: measure
     for measure in (
-        RatioMeasure("boyce_index", "Boyce index", _window_thresholds, _boyce),
-        RatioMeasure(
+        BoyceMeasure("boyce_index", "Boyce index", _window_thresholds, _boyce),
+        BoyceMeasure(
             "smoothed_boyce_index", "Boyce index, smoothed", _bin_thresholds, _smoothed_boyce
         ),
         minimal_predicted_area(),

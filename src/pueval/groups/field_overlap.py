@@ -16,7 +16,7 @@ from pueval.core.rates import Shares, correct_shares
 from pueval.evaluation.evaluation import Evaluation
 from pueval.families.calibration_measures import CalibrationMeasure, error_bins
 from pueval.families.field_measures import find_field_measure
-from pueval.families.presence_family import RatioMeasure, find_threshold_measure
+from pueval.families.presence_family import BoyceMeasure, find_threshold_measure
 from pueval.families.score_means import ScoreMeans, correct_means
 from pueval.families.top_measure import TopMeasure
 from pueval.samples.steps import find_cells
@@ -95,7 +95,7 @@ class _Statistic:
         self._measure = find_field_measure(name)
         counts, target = ev.counts, ev.target
         self.thresholds = np.array([ev.threshold])
-        if isinstance(self._measure, RatioMeasure):
+        if isinstance(self._measure, BoyceMeasure):
             self.thresholds = self._measure.thresholds(counts, target)
         elif isinstance(self._measure, TopMeasure):
             rows = () if self._measure.rows is None else [self._measure.rows(ev._rates[0].n_rows)]
@@ -109,7 +109,7 @@ class _Statistic:
         """Return a value for each line of shares at descending thresholds."""
         counts, target, mixture = self._ev.counts, self._ev.target, self._ev.mixture
         measure = self._measure
-        if isinstance(measure, RatioMeasure):
+        if isinstance(measure, BoyceMeasure):
             return measure(counts, target, shares.part(find_cells(threshold, self.thresholds)))
         if measure is None:
             at = shares.part(find_cells(threshold, self.thresholds))

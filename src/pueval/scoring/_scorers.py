@@ -19,7 +19,7 @@ from pueval.families.field_measures import (
     needs_prior,
     needs_probabilities,
 )
-from pueval.families.presence_family import F_PB, F_PB_MEASURE, RatioMeasure
+from pueval.families.presence_family import F_PB, F_PB_MEASURE, BoyceMeasure
 from pueval.scoring._score_function import PRIOR_FREE, ScoreFunction
 from pueval.sources.labels import LabelValues
 
@@ -337,7 +337,7 @@ def _check_assumptions(
     prior_free = purity == 1 and not needs_prior(name)
     # The false positive rate of the target then follows from the prior and all negatives together.
     has_others = options["target"] == "unlabeled" and options["negative_label"] is not None
-    has_others = has_others and not isinstance(find_ordering_measure(name), RatioMeasure)
+    has_others = has_others and not isinstance(find_ordering_measure(name), BoyceMeasure)
     if prior_free and not has_others and not shares:
         return
     if len(shares) != 1:

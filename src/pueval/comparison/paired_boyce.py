@@ -23,7 +23,7 @@ from pueval.comparison.paired_estimates import (
 )
 from pueval.comparison.paired_rows import PairedRows
 from pueval.core.rates import Shares
-from pueval.families.presence_family import RatioMeasure
+from pueval.families.presence_family import BoyceMeasure
 from pueval.samples.threads import map_in_threads
 from pueval.uncertainty.intervals import LEAST_DEFINED
 
@@ -31,8 +31,8 @@ from pueval.uncertainty.intervals import LEAST_DEFINED
 WEIGHT_CHANGE = 0.5
 
 
-def estimate_ratio_measure(
-    rows: PairedRows, measure: RatioMeasure, target: Target, seed: int | None
+def estimate_boyce_index(
+    rows: PairedRows, measure: BoyceMeasure, target: Target, seed: int | None
 ) -> PairedEstimates:
     """Estimate a Boyce index of every model; without a seed, covariances are NaN."""
     value = np.array([measure.value(counts, target) for counts in rows.counts])
@@ -55,7 +55,7 @@ def estimate_ratio_measure(
     return paired_field_estimates(measure, value, covariance)
 
 
-def _half_samples(rows: PairedRows, measure: RatioMeasure, target: Target, seed: int) -> Array:
+def _half_samples(rows: PairedRows, measure: BoyceMeasure, target: Target, seed: int) -> Array:
     """Return the index of a single model in all resamples.
 
     The same seed assigns the same rows to groups for every model.
