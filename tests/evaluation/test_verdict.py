@@ -13,9 +13,9 @@ from pueval import AssumptionWarning, Counts, evaluate, largest_prior, priors
 from pueval.errors import Contradiction
 from pueval.estimates.bias_bounds import bound_measures
 from pueval.estimates.measure_titles import REPORTED_MEASURES
-from pueval.evaluation.findings import worst_warnings
 from pueval.evaluation.prior_knowledge import grade_prior
 from pueval.evaluation.width_shares import width_shares
+from pueval.text.warning_lists import worst_warnings
 
 
 def one_sample(n, prevalence, separation, label_frequency, *, seed=0, purity=1.0):

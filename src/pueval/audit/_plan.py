@@ -19,9 +19,9 @@ from pueval.counts.arguments import read_counts, suggest_arguments
 from pueval.counts.counts import Counts
 from pueval.errors import InputError, warn_caller
 from pueval.evaluation.evaluate import evaluate_audited, evaluate_counts
-from pueval.evaluation.findings import worst_warnings
 from pueval.sources.arrays import as_scores, as_weights, label_kinds, one_column, owned_column
 from pueval.sources.labels import LabelValues
+from pueval.text.warning_lists import worst_warnings
 
 # Scores that simulated audits distinguish.
 SCORES = 512

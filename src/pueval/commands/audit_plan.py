@@ -36,11 +36,11 @@ from pueval.commands.output_files import check_overwrite, formula_warning, looks
 from pueval.commands.terminal import print_line, print_notes, print_warnings
 from pueval.errors import InputError
 from pueval.estimates.measure_titles import TITLES
-from pueval.evaluation.findings import worst_warnings
 from pueval.sources.columns import Columns
 from pueval.sources.paths import locate
 from pueval.sources.row_ids import ROW_NUMBER
 from pueval.text.numbers import format_count, format_level, format_threshold
+from pueval.text.warning_lists import worst_warnings
 
 AUDIT_PLAN = Group("Plan", sort_key=1)
 EARLIER = Group("Earlier audits", sort_key=3)

@@ -56,12 +56,12 @@ from pueval.core.mixture import Mixture
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.estimates.measure_titles import HEADLINE_MEASURES
-from pueval.evaluation.findings import worst_warnings
 from pueval.families.field_measures import find_field_measure, is_family_member
 from pueval.sources.arrays import read_arrays
 from pueval.sources.columns import Columns
 from pueval.sources.files import FileRows, read_rows
 from pueval.sources.labels import KIND_CODES
+from pueval.text.warning_lists import worst_warnings
 
 
 def compare_command(

@@ -24,11 +24,11 @@ from pueval.evaluation.assumption_text import (
     row_counts,
 )
 from pueval.evaluation.evaluation import Evaluation
-from pueval.evaluation.findings import group_warnings, worst_warnings
 from pueval.groups.group_evaluation import GroupEvaluation
 from pueval.ranking import RANKING_TITLES, saturation_note
 from pueval.sensitivity.bounds import Bounds
 from pueval.text.numbers import CLIPPED_NOTE, format_level, format_number
+from pueval.text.warning_lists import group_warnings, worst_warnings
 
 
 def print_evaluations(

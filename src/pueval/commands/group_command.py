@@ -13,7 +13,6 @@ from pueval.commands.shared_prior import evaluate_with_one_prior
 from pueval.commands.terminal import print_line, print_notes, show_table
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
-from pueval.evaluation.findings import worst_warnings
 from pueval.groups.evaluate_by import evaluate_by
 from pueval.groups.group_evaluation import GroupEvaluation
 from pueval.groups.group_text import group_table, table_notes
@@ -22,6 +21,7 @@ from pueval.sources.columns import Columns
 from pueval.sources.files import read_rows
 from pueval.sources.group_codes import OrderedGroups
 from pueval.sources.labels import KIND_CODES
+from pueval.text.warning_lists import worst_warnings
 
 # Labels, scores, groups, weights and clusters of one model.
 ModelRows = tuple[Array, Array, Array | OrderedGroups, Array | None, Array | None]

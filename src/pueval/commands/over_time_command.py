@@ -21,7 +21,6 @@ from pueval.commands.terminal import (
 from pueval.counts.counts import Counts
 from pueval.counts.tally import tally
 from pueval.errors import InputError, name_model
-from pueval.evaluation.findings import worst_warnings
 from pueval.over_time.evaluate_over_time import evaluate_over_time
 from pueval.over_time.time_evaluation import TimeEvaluation
 from pueval.over_time.time_text import table_notes, time_table
@@ -31,6 +30,7 @@ from pueval.sources.paths import locate
 from pueval.sources.periods import NUMBER_HINT
 from pueval.sources.standard_input import STANDARD_INPUT
 from pueval.sources.unreadable_times import refuse_text_times
+from pueval.text.warning_lists import worst_warnings
 
 OVER_TIME = Group("Windows of time", sort_key=2)
 # Windows to print and to show in a report: the latest ones. The JSON file has all.

@@ -65,7 +65,7 @@ def print_notes(lines: Iterable[str]) -> None:
 
 def print_warnings(lines: Iterable[str]) -> None:
     """Print the worst warnings to the standard error stream."""
-    from pueval.evaluation.findings import worst_warnings
+    from pueval.text.warning_lists import worst_warnings
 
     for line in worst_warnings([*lines]):
         print_error(f"warning: {name_options(line)}")

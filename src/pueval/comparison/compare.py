@@ -22,8 +22,9 @@ from pueval.errors import InputError, name_model, warn_caller
 from pueval.evaluation.assumptions import resolve_assumptions
 from pueval.evaluation.evaluate import evaluate_rows, refuse_audit_options
 from pueval.evaluation.evaluation import Evaluation
-from pueval.evaluation.findings import noisy_labels, worst_warnings
+from pueval.evaluation.findings import noisy_labels
 from pueval.sources.labels import LabelValues
+from pueval.text.warning_lists import worst_warnings
 from pueval.uncertainty.intervals import IntervalOptions, clustered_options
 
 if TYPE_CHECKING:

@@ -22,7 +22,6 @@ from pueval.evaluation.assumption_text import (
     row_counts,
 )
 from pueval.evaluation.evaluation_text import LINE_LENGTH
-from pueval.evaluation.findings import worst_warnings
 from pueval.families.field_measures import find_field_measure
 from pueval.text.numbers import (
     CLIPPED_MARK,
@@ -32,6 +31,7 @@ from pueval.text.numbers import (
     format_number,
 )
 from pueval.text.tables import html_summary, text_table
+from pueval.text.warning_lists import worst_warnings
 from pueval.uncertainty.intervals import Interval
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 from pueval.displays._precision_recall import PrecisionRecallDisplay
 from pueval.displays._roc import RocCurveDisplay
 from pueval.evaluation.evaluation_text import estimate_table, more_measures
-from pueval.evaluation.findings import worst_warnings
 from pueval.text.numbers import CLIPPED_NOTE, format_number
+from pueval.text.warning_lists import worst_warnings
 
 if TYPE_CHECKING:
     from pueval.evaluation.evaluation import Evaluation

@@ -35,11 +35,11 @@ from pueval.evaluation.findings import (
     reversed_scores,
     threshold_beyond_scores,
     threshold_within_bin,
-    worst_warnings,
 )
 from pueval.samples.steps import Steps
 from pueval.samples.threads import start_in_thread
 from pueval.sources.labels import LabelValues
+from pueval.text.warning_lists import worst_warnings
 from pueval.thresholds.default_threshold import default_threshold
 from pueval.thresholds.threshold_choice import ChosenThresholdIntervals
 from pueval.uncertainty.intervals import IntervalOptions, check_options, clustered_options

@@ -13,10 +13,10 @@ from pueval.core.thinned_curves import thin_curve
 from pueval.estimates.estimate import BEST_MEASURES, estimate_rows
 from pueval.estimates.measure_titles import REPORTED_MEASURES, TITLES
 from pueval.evaluation.assumption_text import prior_and_purity, row_counts, threshold_rule
-from pueval.evaluation.findings import worst_warnings
 from pueval.text.numbers import CLIPPED_NOTE, format_number
 from pueval.text.results import plain_dict
 from pueval.text.tables import text_table
+from pueval.text.warning_lists import worst_warnings
 
 if TYPE_CHECKING:
     from pueval.evaluation.evaluation import Evaluation

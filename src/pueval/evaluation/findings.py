@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Mapping, Sequence
 
 import numpy as np
 import scipy  # loads its submodules when they are first used
@@ -13,7 +11,7 @@ from pueval.core.cluster_table import reduced_counts
 from pueval.core.curves import REVERSED_Z_SCORE, auc_z_score
 from pueval.core.mixture import Mixture
 from pueval.counts.counts import Counts
-from pueval.errors import Contradiction, name_model
+from pueval.errors import Contradiction
 from pueval.evaluation.assumptions import Assumptions
 from pueval.samples.bins import bin_numbers
 from pueval.samples.sample import score_range
@@ -34,64 +32,6 @@ MIN_BELOW = 0.05
 # How wide the lowest tenth of the labeled scores is, relative to the next tenth. About 1 where
 # scores are cut off, and 3 or more where their distribution has a tail.
 ABRUPT_RATIO = 1.4
-# Warnings that are issued or printed at once, the worst first.
-MOST_WARNINGS = 3
-# Warnings that differ only in these say the same of several models.
-NUMBER = re.compile(r"-?\d[\d.,e+-]*")
-# Models named at most with a warning that they share.
-MOST_NAMES = 4
-
-
-def worst_warnings(warnings: Sequence[str]) -> list[str]:
-    """Return the worst warnings, contradictions first; the last one says how many there are more.
-
-    Examples
-    --------
-    >>> worst_warnings(["a.", "b.", "c.", "d.", "e."])
-    ['a.', 'b.', 'c. (And 2 more: see .warnings.)']
-    """
-    shown = sorted(warnings, key=lambda warning: not isinstance(warning, Contradiction))
-    n_more = len(shown) - MOST_WARNINGS
-    if n_more > 0:
-        shown[MOST_WARNINGS - 1 :] = [
-            f"{shown[MOST_WARNINGS - 1]} (And {n_more:,} more: see .warnings.)"
-        ]
-    return shown
-
-
-def group_warnings(by_model: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the warnings of several models, each kind once, with the names of its models.
-
-    Warnings that differ in numbers only are of one kind; those of its first model are shown.
-
-    Examples
-    --------
-    >>> group_warnings({"a": ["no labels."], "b": ["no labels.", "AUC 0.3."], "c": ["AUC 0.2."]})
-    ['a and b: no labels.', 'b: AUC 0.3. (Likewise c.)']
-    """
-    kinds: dict[str, dict[str, str]] = {}
-    for name, warnings in by_model.items():
-        for warning in warnings:
-            kinds.setdefault(NUMBER.sub("#", warning), {}).setdefault(name, warning)
-    grouped = []
-    for models in kinds.values():
-        first, *others = models
-        warning = models[first]
-        if others and len({*models.values()}) == 1:
-            grouped.append(name_model(_listed([*models]), warning))
-        elif others:
-            grouped.append(type(warning)(f"{first}: {warning} (Likewise {_listed(others)}.)"))
-        else:
-            grouped.append(name_model(first, warning))
-    return grouped
-
-
-def _listed(names: Sequence[str]) -> str:
-    """Return names as text: "a, b and c"."""
-    shown = [*names]
-    if len(shown) > MOST_NAMES:
-        shown[MOST_NAMES - 1 :] = [f"{len(shown) - MOST_NAMES + 1:,} others"]
-    return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))
 
 
 def independent_rows(counts: Counts, resamples: Resamples | None) -> Counts:

@@ -18,6 +18,7 @@ from pueval.sensitivity.tipping_point import COARSE_TOLERANCE, tipping_bias
 from pueval.text.numbers import format_count, format_interval, format_level
 from pueval.text.results import Result
 from pueval.text.titles import title_in_sentence
+from pueval.text.warning_lists import join_words
 
 if TYPE_CHECKING:
     from pueval.evaluation.evaluation import Evaluation
@@ -165,7 +166,7 @@ class Verdict(Result):
             if share >= NAMED_SHARE
         ]
         title = title_in_sentence(TITLES[DIVIDED_MEASURE])
-        return f"The uncertainty of the {title} comes mainly from {_join_words(named)}."
+        return f"The uncertainty of the {title} comes mainly from {join_words(named)}."
 
     def _labeling(self) -> str:
         if self.audit:
@@ -182,7 +183,7 @@ class Verdict(Result):
             f"{'could be ' if name == 'roc_auc' else ''}{_range_text(bounds)}"
             for name, bounds in self.labeling_bias.items()
         ]
-        consequences = _join_words(ranges)
+        consequences = join_words(ranges)
         if self.prior_estimated:
             hidden = "the number of hidden positives could be half or twice as large"
             consequences = f"{', '.join(ranges)}, and {hidden}"
@@ -214,17 +215,6 @@ def _hidden_positives_sentence(
     if interval is None:
         return f"{text}. This estimate has no interval, so how well it is known cannot be said."
     return f"{text}. {KNOWLEDGE_WORDS[knowledge]}."
-
-
-def _join_words(words: list[str]) -> str:
-    """Join words with commas and "and".
-
-    Examples
-    --------
-    >>> _join_words(["a"]), _join_words(["a", "b"]), _join_words(["a", "b", "c"])
-    ('a', 'a and b', 'a, b and c')
-    """
-    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def _range_text(bounds: MeasureBounds) -> str:

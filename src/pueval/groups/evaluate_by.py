@@ -23,7 +23,6 @@ from pueval.counts.counts import Counts
 from pueval.errors import InputError, warn_caller
 from pueval.evaluation.evaluate import evaluate_audited, evaluate_counts, refuse_audit_options
 from pueval.evaluation.evaluation import Evaluation
-from pueval.evaluation.findings import worst_warnings
 from pueval.groups.audited_groups import AuditedGroups, GroupAudits, refuse_group_options
 from pueval.groups.cluster_errors import with_cluster_errors
 from pueval.groups.group_evaluation import GroupEvaluation
@@ -42,6 +41,7 @@ from pueval.groups.unclipped_estimates import UnclippedEstimates, estimate_group
 from pueval.samples.threads import iterate_in_threads
 from pueval.sources.group_codes import number_groups
 from pueval.sources.labels import LabelValues
+from pueval.text.warning_lists import worst_warnings
 
 if TYPE_CHECKING:
     from pueval.priors import PriorEstimate

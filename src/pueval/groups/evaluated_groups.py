@@ -18,7 +18,6 @@ from pueval.counts.counts import Counts
 from pueval.errors import InputError, warn_caller
 from pueval.estimates.estimate import Estimate
 from pueval.evaluation.evaluation import Evaluation
-from pueval.evaluation.findings import worst_warnings
 from pueval.groups.audited_groups import AuditedGroups
 from pueval.groups.cluster_errors import (
     group_limits,
@@ -39,6 +38,7 @@ from pueval.groups.unclipped_estimates import (
     no_level_error,
     not_shrunken_error,
 )
+from pueval.text.warning_lists import worst_warnings
 
 
 @dataclass(frozen=True, eq=False, repr=False)

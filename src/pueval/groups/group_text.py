@@ -9,7 +9,6 @@ import numpy as np
 
 from pueval._checks import shorten
 from pueval.estimates.measure_titles import TITLES
-from pueval.evaluation.findings import worst_warnings
 from pueval.groups.group_estimates import json_name, printable_name
 from pueval.report import GroupTable
 from pueval.text.numbers import (
@@ -22,6 +21,7 @@ from pueval.text.numbers import (
 from pueval.text.results import plain_dict
 from pueval.text.tables import html_summary, text_table
 from pueval.text.titles import title_in_sentence
+from pueval.text.warning_lists import worst_warnings
 
 if TYPE_CHECKING:
     from pueval.groups.group_evaluation import GroupEvaluation

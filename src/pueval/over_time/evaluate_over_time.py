@@ -12,7 +12,6 @@ from pueval._typing import Target
 from pueval.counts.arguments import DEFAULT_LABELS, suggest_arguments
 from pueval.errors import InputError, warn_caller
 from pueval.evaluation.evaluate import evaluate_counts
-from pueval.evaluation.findings import worst_warnings
 from pueval.groups.evaluate_by import MIN_BACKGROUND, MIN_LABELED, check_single_values
 from pueval.groups.group_priors import (
     GROUP_PRIOR_NAMES,
@@ -31,6 +30,7 @@ from pueval.over_time.time_windows import (
 from pueval.over_time.window_estimates import WindowOptions
 from pueval.sources.labels import LabelValues
 from pueval.sources.periods import Periods
+from pueval.text.warning_lists import worst_warnings
 
 if TYPE_CHECKING:
     import datetime as dt

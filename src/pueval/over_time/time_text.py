@@ -8,11 +8,11 @@ import numpy as np
 
 from pueval._checks import shorten
 from pueval.estimates.measure_titles import TITLES
-from pueval.evaluation.findings import worst_warnings
 from pueval.over_time.window_results import time_measure_title
 from pueval.text.numbers import CLIPPED_NOTE, format_count, format_level
 from pueval.text.results import plain_dict
 from pueval.text.tables import html_summary, text_table
+from pueval.text.warning_lists import worst_warnings
 
 if TYPE_CHECKING:
     from pueval.over_time.time_evaluation import TimeEvaluation

@@ -25,7 +25,6 @@ from pueval.evaluation.assumption_text import (
     share_origin,
     threshold_rule,
 )
-from pueval.evaluation.findings import MOST_WARNINGS
 from pueval.report._audit_section import audit_section, audited_shares
 from pueval.report._interval_draws import interval_draws
 from pueval.report._json_values import estimate_values, json_number, printable_text
@@ -44,6 +43,7 @@ from pueval.report._threshold_intervals import threshold_intervals
 from pueval.sensitivity.feasibility import share_ratio_bounds
 from pueval.text.numbers import CLIPPED_NOTE
 from pueval.text.results import plain_data
+from pueval.text.warning_lists import MOST_WARNINGS
 
 if TYPE_CHECKING:
     from pueval.estimates.estimate import OperatingPoint
