@@ -75,8 +75,10 @@ from pueval.estimates.measure_family import MeasureFamily
 from pueval.evaluation.assumption_text import weight_sentence
 from pueval.evaluation.evaluate import evaluate
 from pueval.evaluation.evaluation import Evaluation
+from pueval.groups.group_evaluation import GroupEvaluation
 from pueval.groups.group_text import report_table
 from pueval.groups.unclipped_estimates import check_group_measure
+from pueval.over_time.time_evaluation import TimeEvaluation
 from pueval.report import write_report
 from pueval.sources.columns import Columns
 
@@ -241,33 +243,16 @@ def evaluate_command(
         shares.refuse_label_errors("--by")
         for measure in families:
             check_group_measure(measure)
-        if label is None or not score:
-            raise missing_column_error(file, label)
+        label, score = _named_columns(file, label, score)
         column = single_cluster(clusters, "--by")
         models, audited = read_groups(
             file, label, score, by, rows, column, audit if has_audit else None
         )
         if families:
             check_families({name: count_rows(r) for name, r in models.items()}, families, target)
-        options |= audited
-        groups = evaluate_groups(models, group_prior, assumptions, options | {"shrink": shrink})
-        if json_path is not None:
-            content = {name: evaluation.to_dict() for name, evaluation in groups.items()}
-            for name, evaluation in groups.items() if families else ():
-                content[name]["families"] = {
-                    measure: evaluation[measure].to_dict() for measure in families
-                }
-            write_models(json_path, file, label, content)
-        if html_path is not None:
-            overall = {name: evaluation.overall for name, evaluation in groups.items()}
-            write_report(
-                html_path,
-                overall,
-                families=_families(overall, families),
-                groups={name: report_table(evaluation) for name, evaluation in groups.items()},
-                command=shlex.join(["pueval", *command_line.get()]),
-                file=file_title(file),
-            )
+        options |= audited | {"shrink": shrink}
+        groups = evaluate_groups(models, group_prior, assumptions, options)
+        _write_groups(groups, families, file, label, json_path, html_path)
         if quiet:
             print_warnings(model_warnings(groups))
         else:
@@ -279,22 +264,11 @@ def evaluate_command(
         return exit_code(model_warnings(groups))
     if over_time:
         shares.refuse_label_errors("--over")
-        if label is None or not score:
-            raise missing_column_error(file, label)
+        label, score = _named_columns(file, label, score)
         periods = over_time_command.read_periods(file, label, score, time, rows)
         options["group_prior"] = group_prior
         times = over_time_command.evaluate_periods(periods, time, assumptions, options)
-        if json_path is not None:
-            content = {name: evaluation.to_dict() for name, evaluation in times.items()}
-            write_models(json_path, file, label, content)
-        if html_path is not None:
-            write_report(
-                html_path,
-                {name: evaluation.overall for name, evaluation in times.items()},
-                groups={name: over_time_command.report_table(one) for name, one in times.items()},
-                command=shlex.join(["pueval", *command_line.get()]),
-                file=file_title(file),
-            )
+        _write_windows(times, file, label, json_path, html_path)
         if not quiet:
             print_written(json_path, html_path)
         status = over_time_command.print_times(times, quiet=quiet)
@@ -307,14 +281,12 @@ def evaluate_command(
     if shrink:
         raise InputError("--shrink needs --by.")
     if has_audit:
-        if label is None or not score:
-            raise missing_column_error(file, label)
+        label, score = _named_columns(file, label, score)
         audits, _ = read_audit(file, label, score, audit, rows)
         options |= {} if audit.labeling is None else {"labeling": audit.labeling}
     table_rows = None
     if has_row_tables:
-        if label is None or not score:
-            raise missing_column_error(file, label)
+        label, score = _named_columns(file, label, score)
         table_rows = TableRows.read(file, label, score, row_tables, rows, propensity, assumptions)
     counts = read_models(file, label, score or [], rows, clusters, propensity)
     check_families(counts, families, target)
@@ -363,8 +335,7 @@ def evaluate_command(
             bounds=rank_bounds,
             families=_families(evaluations, families),
             notes=chosen.warnings,
-            command=shlex.join(["pueval", *command_line.get()]),
-            file=file_title(file),
+            **_page_origin(file),
         )
     if quiet:
         print_warnings([*model_warnings(evaluations), *chosen.warnings])
@@ -392,6 +363,65 @@ def evaluate_command(
     print_notes(f"! {warning}" for warning in chosen.warnings)
     print_written(json_path, html_path)
     return exit_code(model_warnings(evaluations))
+
+
+def _named_columns(file: str, label: str | None, score: list[str] | None) -> tuple[str, list[str]]:
+    """Return the columns of labels and scores; refuse to guess them."""
+    if label is None or not score:
+        raise missing_column_error(file, label)
+    return label, score
+
+
+def _write_groups(
+    groups: dict[str, GroupEvaluation],
+    families: tuple[str, ...],
+    file: str,
+    label: str,
+    json_path: str | None,
+    html_path: str | None,
+) -> None:
+    """Write the groups of every model to files."""
+    if json_path is not None:
+        content = {name: evaluation.to_dict() for name, evaluation in groups.items()}
+        for name, evaluation in groups.items() if families else ():
+            content[name]["families"] = {
+                measure: evaluation[measure].to_dict() for measure in families
+            }
+        write_models(json_path, file, label, content)
+    if html_path is not None:
+        overall = {name: evaluation.overall for name, evaluation in groups.items()}
+        write_report(
+            html_path,
+            overall,
+            families=_families(overall, families),
+            groups={name: report_table(evaluation) for name, evaluation in groups.items()},
+            **_page_origin(file),
+        )
+
+
+def _write_windows(
+    times: dict[str, TimeEvaluation],
+    file: str,
+    label: str,
+    json_path: str | None,
+    html_path: str | None,
+) -> None:
+    """Write the windows of time of every model to files."""
+    if json_path is not None:
+        content = {name: evaluation.to_dict() for name, evaluation in times.items()}
+        write_models(json_path, file, label, content)
+    if html_path is not None:
+        write_report(
+            html_path,
+            {name: evaluation.overall for name, evaluation in times.items()},
+            groups={name: over_time_command.report_table(one) for name, one in times.items()},
+            **_page_origin(file),
+        )
+
+
+def _page_origin(file: str) -> dict[str, Any]:
+    """Return the command and the file that a report names."""
+    return {"command": shlex.join(["pueval", *command_line.get()]), "file": file_title(file)}
 
 
 def _families(
