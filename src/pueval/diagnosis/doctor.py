@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pueval.counts.counts import Counts
 from pueval.diagnosis import column_roles
@@ -98,13 +98,7 @@ def doctor(
         problems += _ambiguous_label(values)
     others = [profile for profile in profiles if profile.name != label]
     foreign = find_foreign_numbers(location, others)
-    readable = [profile for profile in others if profile.name not in foreign]
-    if scores is None:
-        names = column_roles.choose_scores(readable)
-        if foreign and not any(column_roles.is_score(table.columns[name]) for name in names):
-            names = []  # whole numbers beside numbers that cannot be read are no scores
-    else:
-        names = [*score_names(scores)]
+    names = _choose_scores(scores, others, foreign)
     for name in names:
         check_column(name, [*table.columns], "score")
     counts: dict[str, Counts] = {}
@@ -172,6 +166,21 @@ def doctor(
         tuple(problems),
         command,
     )
+
+
+def _choose_scores(
+    scores: str | Sequence[str] | None,
+    profiles: Sequence[ColumnProfile],
+    foreign: Mapping[str, ForeignNumbers],
+) -> list[str]:
+    """Return the score columns: those that are given, or else those that look like scores."""
+    if scores is not None:
+        return [*score_names(scores)]
+    readable = {profile.name: profile for profile in profiles if profile.name not in foreign}
+    names = column_roles.choose_scores([*readable.values()])
+    if foreign and not any(column_roles.is_score(readable[name]) for name in names):
+        return []  # whole numbers beside numbers that cannot be read are no scores
+    return names
 
 
 def _is_binary(profile: ColumnProfile) -> bool:
