@@ -279,3 +279,21 @@ def test_all_presences_can_be_asked_for(rows, ev):
     for wrong in ({"share": 0}, {"omission": 1.5}):
         with pytest.raises(InputError, match=r"must be in \(0, 1\]"):
             ev.presence(**wrong)
+
+
+def test_the_area_covers_where_few_scores_differ():
+    """A binomial suitability: .905 of the presences and .150 of the map are at 5 of 10 or above.
+
+    In many samples recall is below .9 there, and the area reaches to the next lower score.
+    """
+    rng, held, reached = np.random.default_rng(0), [], []
+    y = np.repeat([1, 0], [60, 2000])
+    for seed in range(40):
+        score = np.r_[rng.binomial(10, 0.65, 60), rng.binomial(10, 0.3, 2000)] / 10
+        ev = evaluate(y, score, prior=0.0, target="unlabeled", threshold=0.5,
+                      n_resamples=200, seed=seed)  # fmt: skip
+        area = ev.presence(share=0.9)["minimal_predicted_area"]
+        held.append(area.low <= 0.1503 <= area.high)
+        reached.append(area.value < 0.25)
+    assert 0.3 < np.mean(reached) < 0.8
+    assert np.mean(held) >= 0.8

@@ -116,9 +116,12 @@ class PresenceCurve(TopMeasure):
     exact : callable
         From recall and predicted area at `presence_steps` to the number; ``formula`` is for rates
         at other thresholds.
+    jumps : bool
+        Whether it jumps from one score to the next. Its intervals are then percentiles.
     """
 
     exact: Callable[[Array, Array], float] = field(kw_only=True)
+    jumps: bool = False
 
     def value(
         self, counts: Counts, mixture: Mixture, target: Target, steps: Steps | None = None
@@ -152,6 +155,7 @@ def minimal_predicted_area(share: float = AREA_SHARE) -> PresenceCurve:
         greater_is_better=False,
         needs_prior=False,
         exact=partial(_exact_area, share=share),
+        jumps=True,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -110,10 +110,21 @@ class PresenceResamples:
             ends[:, k] = interval.low, max(interval.high, most / float(rows[k]))
         return ends[0], ends[1]
 
+    @cached_property
+    def _has_all_scores(self) -> bool:
+        """Whether resamples have a threshold at each score of a positive."""
+        counts = self._resamples.counts
+        scores = counts._labeled.distinct_cumulative()[0]
+        return counts._audit is None and bool(
+            np.isin(scores, self._resamples.draws.threshold).all()
+        )
+
     def curve_interval(self, value: Callable[[Mixture], float], measure: PresenceCurve) -> Interval:
         """Return the interval of a number of the curve of recall by predicted area.
 
-        ``value`` returns it in the data, for a mixture.
+        ``value`` returns it in the data, for a mixture. A number that jumps is skew, and may be a
+        jump away from the true one. So its interval has percentiles of the resamples, with jumps
+        where the resamples have all scores.
         """
         resamples = self._resamples
 
@@ -127,8 +138,19 @@ class PresenceResamples:
         @cache
         def resampled(mixture: Mixture | Mixtures) -> Array:
             rates = resamples.rates_for(resamples.draws.resampled, mixture)
+            if measure.jumps and self._has_all_scores:
+                recall = np.maximum.accumulate(rates.tpr, axis=-1)
+                predicted = np.broadcast_to(rates.predicted, recall.shape)
+                return np.array([*map(measure.exact, recall, predicted)])
             values: Array = measure_lines([measure], rates)[0] + shift
             return values
 
+        if measure.jumps:
+            options, drawn = resamples.options, resamples.mixture_draws
+            pairs = [(center, center if drawn is None else drawn)]
+            pairs += [(m, m) for m in resamples.prior.given_nodes(options.critical_value)]
+            return Interval.union(
+                options.percentile_interval(value(m), resampled(of_draws)) for m, of_draws in pairs
+            )
         scenarios = resamples.prior.scenarios(expected)
         return resamples.interval(value, resampled, scenarios, high=measure.high)
