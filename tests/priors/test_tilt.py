@@ -5,11 +5,17 @@ import pytest
 from scipy.optimize import check_grad, minimize
 from scipy.stats import norm, rankdata
 
-import pueval.priors._tilt_bins as bins
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
+from pueval.priors._labeled_unlabeled_counts import normal_scores
 from pueval.priors._tilt import Tilt
-from pueval.priors._tilt_likelihood import COVARIANCE, KNOTS, MEAN, TiltLikelihood
+from pueval.priors._tilt_likelihood import (
+    COVARIANCE,
+    KNOTS,
+    MEAN,
+    TiltLikelihood,
+    binned_likelihood,
+)
 
 
 def mixture(prior, n_labeled, n_unlabeled, *, purity=1.0, distance=2.5, seed=0):
@@ -19,7 +25,7 @@ def mixture(prior, n_labeled, n_unlabeled, *, purity=1.0, distance=2.5, seed=0):
     return rng.normal(distance * positive, 1.0, n), np.repeat([1, 0], [n_labeled, n_unlabeled])
 
 
-def normal_scores(score, y):
+def slow_normal_scores(score, y):
     """One z per row, from ranks in each sample."""
     ranks = np.zeros(score.size)
     for kind in (1, 0):
@@ -53,20 +59,20 @@ def slow_loss(parameters, z, y):
 
 
 def model_of(score, y):
-    _, z, labeled, unlabeled = bins.normal_scores(Counts.from_arrays(y, score))
+    _, z, labeled, unlabeled = normal_scores(Counts.from_arrays(y, score))
     return TiltLikelihood(z, labeled, unlabeled)
 
 
 def likelihood_of_counts(counts):
-    _, z, labeled, unlabeled = bins.normal_scores(counts)
-    return bins.binned_likelihood(z, labeled, unlabeled)
+    _, z, labeled, unlabeled = normal_scores(counts)
+    return binned_likelihood(z, labeled, unlabeled)
 
 
 def test_normal_scores_with_ties():
     score, y = mixture(0.3, 40, 100)
     score = score.round(1)
-    values, z, labeled, unlabeled = bins.normal_scores(Counts.from_arrays(y, score))
-    np.testing.assert_allclose(normal_scores(score, y), z[np.searchsorted(values, score)])
+    values, z, labeled, unlabeled = normal_scores(Counts.from_arrays(y, score))
+    np.testing.assert_allclose(slow_normal_scores(score, y), z[np.searchsorted(values, score)])
     assert labeled.sum() == 40
     assert unlabeled.sum() == 100
     # With samples of equal size these are the usual normal scores.
@@ -82,7 +88,9 @@ def test_likelihood_and_gradient(seed):
     rng = np.random.default_rng(seed)
     parameters = np.r_[rng.normal(0, 0.5, 9), 2.0]
     loss, gradient, second = model.derivatives(parameters[None])
-    assert loss[0] == pytest.approx(slow_loss(parameters, normal_scores(score, y), y), rel=1e-10)
+    assert loss[0] == pytest.approx(
+        slow_loss(parameters, slow_normal_scores(score, y), y), rel=1e-10
+    )
     error = check_grad(
         lambda p: model.derivatives(p[None])[0][0],
         lambda p: model.derivatives(p[None])[1][0],
@@ -98,14 +106,14 @@ def test_maximum_agrees_with_a_general_optimizer():
     start = np.zeros((3, 10))
     start[:, 8], start[:, 9] = (-2, 0, -1), (3, 3, 1)
     ours = model.maximize(start, tuple(range(10)), steps=200, tolerance=1e-12)
-    generic = minimize(slow_loss, start[0], args=(normal_scores(score, y), y), method="BFGS")
+    generic = minimize(slow_loss, start[0], args=(slow_normal_scores(score, y), y), method="BFGS")
     assert ours.loss.min() == pytest.approx(generic.fun, abs=1e-5)
 
 
 def test_posterior_agrees_with_a_slow_version():
     """Maxima by a general optimizer and numerical integration on a plain grid of priors."""
     score, y = mixture(0.3, 60, 240, seed=4)
-    z = normal_scores(score, y)
+    z = slow_normal_scores(score, y)
     model = model_of(score, y)
     x = np.linspace(-5, 2, 29)
     log_density = []
@@ -212,7 +220,7 @@ def test_counts_ties_order_and_increasing_transforms(purity):
 def test_bins_barely_matter(monkeypatch):
     score, y = mixture(0.3, 500, 2000)
     binned = Tilt().fit(score, y).prior_
-    monkeypatch.setattr(bins, "BINS", 10_000)
+    monkeypatch.setattr("pueval.priors._tilt_likelihood.BINS", 10_000)
     assert Tilt().fit(score, y).prior_ == pytest.approx(binned, abs=1e-3)
 
 

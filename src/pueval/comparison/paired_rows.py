@@ -24,6 +24,7 @@ from pueval.sources.arrays import (
     as_weights,
     bad_scores_error,
     check_same_order,
+    is_half_precision,
     label_kinds,
     one_column,
     owned_column,
@@ -156,7 +157,8 @@ def read_paired_rows(
     counts = map_in_threads(count, model_scores)
     counts[0]._check_nonempty()
     for (name, score), of_model in zip(columns, counts, strict=True):
-        warn_of_ties(of_model, getattr(score, "dtype", None), name)
+        if is_half_precision(dtype := getattr(score, "dtype", None)):
+            warn_of_ties(of_model, dtype, name)
     weight = None if weights is None else np.concatenate(weights)
     names, model_columns = tuple(model_scores), tuple(model_scores.values())
     return PairedRows(names, model_columns, tuple(counts), positions, weight, clusters)

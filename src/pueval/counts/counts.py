@@ -21,7 +21,7 @@ from pueval.samples.bins import (
 )
 from pueval.samples.sample import EMPTY
 from pueval.samples.steps import Steps
-from pueval.sources.arrays import read_arrays, read_table, to_host
+from pueval.sources.arrays import is_half_precision, read_arrays, read_table, to_host
 from pueval.sources.columns import Columns, CountedRows, Engine
 from pueval.sources.labels import LabelValues
 from pueval.sources.propensities import read_propensities
@@ -148,7 +148,8 @@ class Counts(ScoreTable):
                 y, score, cluster, labels, sample_weight=sample_weight, propensity=propensity
             )
         counts = cls(*samples, represented, _inverse_propensities=of_unlabeled, _clusters=clusters)
-        warn_of_ties(counts, dtype)
+        if is_half_precision(dtype):
+            warn_of_ties(counts, dtype)
         if bins == "auto" and samples[0].is_on_device:
             counts = counts.to_bins(DEFAULT_BINS)
             warn_of_bins(counts)

@@ -8,7 +8,6 @@ import numpy as np
 
 from pueval.counts.score_table import ScoreTable
 from pueval.errors import BinnedScoresWarning, warn_caller
-from pueval.sources.device_arrays import HALF_PRECISION
 
 # Share of labeled rows that half precision or less may tie with others without a warning.
 MOST_TIED = 0.01
@@ -27,14 +26,12 @@ def warn_of_bins(counts: ScoreTable) -> None:
 
 def warn_of_ties(counts: ScoreTable, dtype: Any, model: str | None = None) -> None:
     """Warn that scores in half precision or less tie many labeled rows with others."""
-    name = str(dtype).removeprefix("torch.")
-    if not name.startswith(HALF_PRECISION):
-        return
     if not counts.n_labeled or counts.n == counts.n_labeled:
         return
     corners = counts._roc_corners()
     tied = np.diff(corners.labeled)[corners.tied[1:]].sum() / counts.n_labeled
     if tied > MOST_TIED:
+        name = str(dtype).removeprefix("torch.")
         which = "" if model is None else f"model {model!r}: "
         warn_caller(
             f"{which}scores are {name}, and {tied:.0%} of the labeled rows have the same score as "

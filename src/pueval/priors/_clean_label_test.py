@@ -8,17 +8,14 @@ from scipy.special import chdtrc, expit
 from pueval._typing import Array
 from pueval.counts.counts import Counts
 from pueval.errors import Contradiction
-from pueval.priors._tilt_bins import (
-    binned_likelihood,
-    normal_scores,
-    scores_significantly_higher,
-)
+from pueval.priors._labeled_unlabeled_counts import normal_scores, scores_significantly_higher
 from pueval.priors._tilt_likelihood import (
     LOGIT_OF_ONE,
     PURITY_BETA,
     Fits,
     TiltLikelihood,
     beta_penalty,
+    binned_likelihood,
 )
 from pueval.samples.sample import score_range
 

@@ -1,4 +1,4 @@
-"""ScoreTable: labeled positives and unlabeled rows per distinct score, thinned if very large."""
+"""Labeled positives and unlabeled rows at each distinct score, thinned if there are very many."""
 
 from __future__ import annotations
 
@@ -92,6 +92,27 @@ def pooled_normal_scores(labeled: Array, unlabeled: Array) -> Array:
     """
     share = (labeled / labeled.sum() + unlabeled / unlabeled.sum()) / 2
     return np.asarray(ndtri(np.cumsum(share) - share / 2))
+
+
+def normal_scores(counts: Counts) -> tuple[Array, Array, Array, Array]:
+    """Return scores, ascending, normal quantiles of their ranks, and effective numbers of rows."""
+    table = LabeledUnlabeledCounts.from_counts(counts)
+    score = table.score[::-1].astype(np.float64)
+    labeled, unlabeled = (rows[::-1] for rows in table.effective_counts())
+    return score, pooled_normal_scores(labeled, unlabeled), labeled, unlabeled
+
+
+def scores_significantly_higher(labeled: Array, unlabeled: Array) -> bool:
+    """Return whether the AUC of labeled against unlabeled rows is significantly above ½.
+
+    Both arguments are numbers of rows per score, scores ascending.
+    """
+    a, b = labeled / labeled.sum(), unlabeled / unlabeled.sum()
+    below_a, below_b = np.cumsum(a) - a / 2, np.cumsum(b) - b / 2
+    auc = float(a @ below_b)
+    variance = (a @ (below_b - auc) ** 2) / labeled.sum()
+    variance += (b @ (1 - below_a - auc) ** 2) / unlabeled.sum()
+    return bool(auc - 0.5 > 1.645 * np.sqrt(variance))
 
 
 def thin_if_large(counts: Counts) -> Counts:

@@ -12,11 +12,7 @@ from pueval.errors import InputError
 from pueval.priors._clean_label_test import boundary_pvalue
 from pueval.priors._clustered_estimate import estimate_clustered
 from pueval.priors._estimation_result import MemberEstimate, PriorEstimate
-from pueval.priors._tilt_bins import (
-    binned_likelihood,
-    normal_scores,
-    scores_significantly_higher,
-)
+from pueval.priors._labeled_unlabeled_counts import normal_scores, scores_significantly_higher
 from pueval.priors._tilt_likelihood import (
     LOGIT_OF_ONE,
     PRIOR_BETA,
@@ -24,6 +20,7 @@ from pueval.priors._tilt_likelihood import (
     Fits,
     TiltLikelihood,
     beta_penalty,
+    binned_likelihood,
 )
 from pueval.priors._tilt_posterior import HIGHEST_LOGIT, posterior_density, posterior_quantiles
 from pueval.sensitivity.feasibility import largest_prior

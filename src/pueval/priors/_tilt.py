@@ -14,8 +14,8 @@ from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.priors._clean_label_test import likelihood_ratio_pvalue
 from pueval.priors._estimator_bases import PurityPriorEstimator
-from pueval.priors._tilt_bins import binned_likelihood, normal_scores, scores_significantly_higher
-from pueval.priors._tilt_likelihood import Fits, TiltLikelihood
+from pueval.priors._labeled_unlabeled_counts import normal_scores, scores_significantly_higher
+from pueval.priors._tilt_likelihood import Fits, TiltLikelihood, binned_likelihood
 from pueval.priors._tilt_posterior import (
     HIGHEST_LOGIT,
     LOWEST_LOGIT,

@@ -279,7 +279,7 @@ def one_column(values: Any, name: str) -> Array:
             f"{name} must have one value per row; got parts of different lengths. Concatenate them "
             "first, for example with numpy.concatenate."
         ) from None
-    if array.dtype != np.float16 and array.dtype.name.startswith(device_arrays.HALF_PRECISION):
+    if array.dtype != np.float16 and is_half_precision(array.dtype):
         array = array.astype(np.float32)  # bfloat16 or float8, which JAX adds to NumPy
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
@@ -287,6 +287,11 @@ def one_column(values: Any, name: str) -> Array:
         hint = " For the output of predict_proba, take [:, 1]." if name == "score" else ""
         raise InputError(f"{name} must have one dimension; got shape {array.shape}.{hint}")
     return array
+
+
+def is_half_precision(dtype: Any) -> bool:
+    """Whether a dtype of any library is a float of half precision or less."""
+    return str(dtype).removeprefix("torch.").startswith(device_arrays.HALF_PRECISION)
 
 
 def owned_column(values: Any, name: str, convert: Callable[[Array], Array]) -> Array:
