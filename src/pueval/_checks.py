@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from numbers import Number, Real
+from typing import Any
 
 import numpy as np
 
@@ -107,6 +108,15 @@ def choose_score_method(estimator: object, argument: str, method: str, advice: s
         f"{type(estimator).__name__} has no {' or '.join(candidates)} method. Use a classifier "
         f"that gives scores, or {advice}."
     )
+
+
+def check_counts(counts: Any) -> None:
+    """Raise unless the argument has the numbers of rows that Counts have."""
+    if not hasattr(counts, "n_unlabeled"):
+        raise InputError(
+            f"counts must be Counts; got {short_text(counts)}. Pass Counts.from_arrays(y, score), "
+            "or the .counts of an evaluation."
+        )
 
 
 def check_same_length(name: str, size: int, other_name: str, other_size: int) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from pueval._checks import check_counts
 from pueval.core.measures import fbeta
 from pueval.core.mixture import Mixture
 from pueval.counts.arguments import check_threshold
@@ -146,6 +147,7 @@ def labeling_moments(
     >>> round(moments["f1"].standard_error, 3)
     0.049
     """
+    check_counts(counts)
     counts._check_nonempty()
     check_labels_can_be_drawn(counts)
     name, square = fbeta(beta).name, float(beta) ** 2

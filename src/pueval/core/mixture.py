@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, get_args, overload
 
 import numpy as np
 
-from pueval._checks import is_choice, percent_hint, short_text
+from pueval._checks import check_counts, is_choice, percent_hint, short_text
 from pueval._typing import Array, Target
 from pueval.core.sizes import SampleSizes
 from pueval.errors import InputError
@@ -417,6 +417,7 @@ _MEANING = {
 
 def check_unlabeled(counts: SampleSizes[float], name: str) -> None:
     """Raise if a share was given that needs unlabeled rows, and there are none."""
+    check_counts(counts)
     if not counts.n_unlabeled:
         raise InputError(
             f"{name} was given, but there are no unlabeled rows. Leave it out: if the class of "

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pueval._checks import check_counts
 from pueval.core.mixture import Mixture
 from pueval.core.rates import correct_pair
 from pueval.counts.counts import Counts
@@ -68,6 +69,7 @@ def resolution(counts: Counts, mixture: Mixture) -> Resolution | None:
     >>> resolution(counts, Mixture(0.5)).roc_auc
     0.5
     """
+    check_counts(counts)
     if counts.bins is None:
         return None
     naive = counts.auc_error()

@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 import scipy
 
-from pueval._checks import check_number
+from pueval._checks import check_counts, check_number
 from pueval._typing import Array
 from pueval.core.average_precision import average_precision
 from pueval.core.curves import naive_auc
@@ -41,6 +41,7 @@ SATURATED = 0.01
 
 def _count_hits(counts: Counts, threshold: float) -> tuple[float, float, float, float]:
     """Return the numbers of rows, labeled rows, predicted rows and hits at a threshold."""
+    check_counts(counts)
     counts._check_nonempty()
     steps = counts.at(check_threshold(threshold))
     hits = steps.labeled[0].item()
@@ -118,6 +119,7 @@ def largest_pulp(counts: Counts) -> float:
     >>> round(largest_pulp(counts), 4), round(pulp(counts), 4)
     (0.3667, 0.0)
     """
+    check_counts(counts)
     counts._check_nonempty()
     check_integer_counts(counts)
     n, t = counts.n, counts.n_labeled
@@ -281,6 +283,7 @@ def ranking_measures(counts: Counts) -> dict[str, float]:
     >>> {name: round(value, 3) for name, value in measures.items()}["pulp"]
     0.367
     """
+    check_counts(counts)
     corners = counts._roc_corners()
     by_rank: dict[str, Callable[[RankBlock], Array]] = {
         "pulp": RankBlock.probability_of_fewer_hits,

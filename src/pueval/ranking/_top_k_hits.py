@@ -12,6 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
+from pueval._checks import check_counts
 from pueval._typing import Array
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
@@ -250,6 +251,7 @@ def _cumulate_from_end(values: Array, number: Array) -> Array:
 
 def check_integer_counts(counts: Counts) -> None:
     """Raise if rows have float weights: ranks count rows."""
+    check_counts(counts)
     counts._check_nonempty()
     if not counts._has_integer_counts:
         raise InputError(

@@ -15,7 +15,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from pueval._checks import check_choice, check_fraction
+from pueval._checks import check_choice, check_counts, check_fraction
 from pueval._typing import Array, Target
 from pueval.core.measures import AREAS, MEASURES, Table, find_measure, unknown_measure_error
 from pueval.core.mixture import Mixture, check_target
@@ -290,6 +290,7 @@ def claesen_bounds(
     >>> bool(bounds["f1"].low < f1 < bounds["f1"].high)
     True
     """
+    check_counts(counts)
     counts._check_nonempty()
     counts._refuse_propensities("this bound")
     counts._refuse_clusters("this bound")

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from pueval._checks import check_fraction
+from pueval._checks import check_counts, check_fraction
 from pueval._typing import Array
 from pueval.core.cluster_table import reduced_counts
 from pueval.core.confidence import clopper_pearson_lower, clopper_pearson_upper
@@ -132,6 +132,7 @@ def largest_prior(counts: Counts, *, purity: float = 1.0, level: float = 0.95) -
     >>> largest_prior(Counts.from_arrays(y, score))
     Largest prior: 0.289. 100% of the labeled but 20% of the background rows score at or above 1.
     """
+    check_counts(counts)
     counts._check_nonempty()
     counts._refuse_propensities("the largest prior")
     if counts._clusters is not None:
