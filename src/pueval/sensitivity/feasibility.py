@@ -147,7 +147,7 @@ def largest_prior(counts: Counts, *, purity: float = 1.0, level: float = 0.95) -
     with np.errstate(divide="ignore", over="ignore"):
         candidates = [
             (tail, purity * (tail.background_bound / tail.labeled_bound))
-            for tail in _tail_shares(counts, LEVEL, background_from_above=True)
+            for tail in _tail_shares(counts, level, background_from_above=True)
         ]
         if purity < 1:
             for tail in _tail_shares(counts, level, background_from_above=False):
