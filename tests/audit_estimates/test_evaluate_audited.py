@@ -311,6 +311,9 @@ def test_probabilities_that_are_missing():
     audited[checked] = positive[checked]
     with pytest.raises(InputError, match="20 are not, such as 0. These are labeled rows"):
         evaluate(labeled, score, audited=audited, audit_probability=probability)
+    tiny = np.where(np.arange(score.size) < score.size / 2, 0.05, 1e-300)
+    with pytest.raises(InputError, match="such as 1e-300. Such rows are never chosen"):
+        evaluate(labeled, score, audited=audited, audit_probability=np.where(labeled, 0.05, tiny))
     probability = np.where(np.arange(score.size) < score.size / 2, 0.05, np.nan)
     with pytest.raises(InputError, match="pass plan.combined_probabilities"):
         evaluate(labeled, score, audited=audited, audit_probability=probability)

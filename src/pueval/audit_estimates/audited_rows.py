@@ -21,6 +21,8 @@ VISIBLE_BIAS = 1e-3
 # If no row was audited below some score, although more than this share of the unlabeled rows score
 # lower, these rows were left out of the audit.
 MOST_UNCHECKED = 0.2
+# Rows with smaller probabilities would be weighted by numbers whose squares overflow.
+LEAST_PROBABILITY = 1e-100
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,13 +182,15 @@ def _check_probability(probability: Array, labeled: Array) -> Array:
     if probability.dtype.kind not in "biuf":
         raise InputError(f"audit_probability must hold numbers; got dtype {probability.dtype}.")
     values = probability.astype(np.float64)
-    wrong = ~((values > 0) & (values <= 1))
+    wrong = ~((values >= LEAST_PROBABILITY) & (values <= 1))
     if np.any(wrong):
         which = " It is the probability with which the row was chosen."
         if labeled[wrong].all():
             which = " These are labeled rows: give them the share of the labeled rows audited."
         elif np.isnan(values[wrong]).all():
             which = " After a second plan, pass plan.combined_probabilities."
+        elif np.all((values[wrong] > 0) & (values[wrong] < LEAST_PROBABILITY)):
+            which = " Such rows are never chosen."
         raise InputError(
             "audit_probability of audited rows must be in (0, 1]; "
             f"{int(wrong.sum()):,} are not, such as {values[np.argmax(wrong)]:g}.{which}"
