@@ -8,6 +8,7 @@ import pytest
 from rich.console import Console
 
 from pueval import evaluate
+from pueval.commands import terminal
 from pueval.commands.app import run
 from pueval.commands.terminal import print_notes, print_roc_curves, print_table
 from pueval.commands.text_curves import DOTS, draw_curves
@@ -70,7 +71,9 @@ class TestCurves:
 def printed(function, *args, width=80, encoding="utf-8"):
     stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
     console = Console(file=stream, width=width, force_terminal=True, color_system=None)
-    function(*args, console)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(terminal, "Console", lambda: console)
+        function(*args)
     stream.flush()
     return stream.buffer.getvalue().decode(encoding)
 

@@ -14,7 +14,7 @@ from pueval.priors._clean_label_test import (
     likelihood_ratio_pvalue,
     noisy_label_warning,
 )
-from tests.priors.test_tilt import likelihood_of_counts, mixture, normal_scores, slow_loss
+from tests.priors.test_tilt import likelihood_of_counts, mixture, slow_loss, slow_normal_scores
 
 
 def pvalue(*arguments, bins=None, **options):
@@ -26,7 +26,7 @@ def pvalue(*arguments, bins=None, **options):
 
 def slow_statistic(score, y):
     """Maximize over everything, with the purity free and near 1, without its penalty."""
-    z = normal_scores(score, y)
+    z = slow_normal_scores(score, y)
 
     def loss(parameters):
         purity = 1 / (1 + np.exp(-parameters[9]))

@@ -8,7 +8,7 @@ from pueval import Counts, InputError
 from pueval.core.prior_line import PriorLine
 from pueval.priors import _purity_estimate as module
 from pueval.priors._purity_estimate import estimate_purity
-from tests.priors.test_tilt import likelihood_of_counts, mixture, normal_scores, slow_loss
+from tests.priors.test_tilt import likelihood_of_counts, mixture, slow_loss, slow_normal_scores
 
 
 def rows(prior, n_labeled, n_unlabeled, **options):
@@ -28,7 +28,7 @@ def test_maxima_against_a_general_optimizer():
     counts, score, y = rows(0.3, 60, 200, purity=0.8)
     model, line = likelihood_of_counts(counts), prevalence_line(counts, 0.3, 0.8)
     logits = np.array([0.5, 1.5, 3.0])
-    z = normal_scores(score, y)
+    z = slow_normal_scores(score, y)
     for x in logits:
         # One at a time: beside a much better maximum, a rough one is enough.
         fits = module._fit_on_line(model, line, np.array([x]))

@@ -364,7 +364,7 @@ class TestPlaces:
         assert (place.format, place.files) == ("parquet", ("s3://bucket/day=1/x.parquet",))
         assert locate("s3://bucket/scores/", remote=True).format == "parquet"
         assert locate("hdfs://host/x.csv", remote=True).format == "csv"
-        with pytest.raises(InputError, match="file not found"):
+        with pytest.raises(InputError, match="not a local file. Download it"):
             locate("s3://bucket/x.parquet")
 
     def test_engines(self, data, tmp_path):
