@@ -108,6 +108,14 @@ def test_negative_numbers(rows, tmp_path):
     assert FILTERS["number"](-1e-17) == "0.000"
 
 
+def test_swapped_arguments_and_bare_evaluations(ev, tmp_path):
+    path = tmp_path / "report.html"
+    for wrong in ((ev, path), (path, ev), ({"a": ev}, path)):
+        with pytest.raises(InputError, match=r"must map names to evaluations.*ev\.to_html"):
+            write_report(*wrong)
+    assert not path.exists()
+
+
 def test_it_is_the_same_every_time(ev, tmp_path):
     for name in ("a", "b"):
         ev.to_html(tmp_path / name)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import scipy
 
+from pueval._checks import short_text
 from pueval.core.measures import AREAS, MEASURES
 from pueval.errors import Contradiction, InputError
 from pueval.estimates.baselines import BASELINE_TITLES
@@ -94,6 +95,12 @@ def summarize(
     from pueval import __version__
     from pueval.evaluation.evaluation import Evaluation
 
+    given: object = evaluations
+    if not isinstance(given, Mapping) or isinstance(given, Evaluation):
+        raise InputError(
+            f"evaluations must map names to evaluations; got {short_text(given)}. Call "
+            'write_report("report.html", {"model_a": ev}), or ev.to_html("report.html").'
+        )
     if not evaluations:
         raise InputError("there is nothing to report: evaluations is empty.")
     for name, ev in evaluations.items():
