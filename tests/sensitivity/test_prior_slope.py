@@ -58,6 +58,16 @@ def test_equation_15_of_claesen(rng):
     assert ev.prior_slope("roc_auc") == pytest.approx((naive - 0.5) / (1 - prior) ** 2, abs=1e-12)
 
 
+def test_a_cell_that_is_zero_but_for_rounding():
+    """A step as small as the rounding error of the false positives would change nothing."""
+    counts = Counts.from_table([THRESHOLD, THRESHOLD - 1], [4, 0], [20, 10], [4, 1])
+    ev = evaluated(counts, np.nextafter(0.6, 1), purity=0.75, target="unlabeled")
+    assert 0 < abs(ev.table.false_positive) < 1e-12
+    # All labeled rows and 24 of the 35 others are predicted positive; 18 of the 35 are positive.
+    slope = 0.75 * (24 / 35 - 1) / (0.75 - 18 / 35) ** 2 * 30 / 35
+    assert ev.prior_slope("false_positive_rate") == pytest.approx(slope)
+
+
 def test_without_hidden_positives(counts):
     ev = evaluated(counts, 0.0)
     for name in ("precision", "recall", "accuracy", "f1"):

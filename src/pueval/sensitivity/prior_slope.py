@@ -6,7 +6,14 @@ import numpy as np
 
 from pueval._typing import Target
 from pueval.core.curves import direct_auc, naive_auc
-from pueval.core.measures import MEASURES, Measure, Table, find_measure, unknown_measure_error
+from pueval.core.measures import (
+    MEASURES,
+    ZERO,
+    Measure,
+    Table,
+    find_measure,
+    unknown_measure_error,
+)
 from pueval.core.mixture import Mixture
 from pueval.core.rates import Rates, correct_steps, labeled_contrast
 from pueval.counts.counts import Counts
@@ -59,7 +66,7 @@ def _measure_slope(
         [table.true_positive, table.false_positive, table.false_negative, table.true_negative]
     )
     largest = float(np.max(np.abs([hits, predicted, np.full_like(hits, prevalence)])))
-    step = STEP * float(np.min(cells[cells > 0], initial=1.0)) / largest
+    step = STEP * float(np.min(cells[cells > ZERO], initial=1.0)) / largest
 
     def value(along: float) -> float:
         moved = Table(
