@@ -55,6 +55,23 @@ def test_values_are_those_of_the_rows_in_the_window(digits, target):
     assert np.isnan(found.low).all()
 
 
+@pytest.mark.parametrize("purity", [1.0, 0.8])
+def test_numbers_of_rows_are_counted_beside_known_negatives(purity):
+    """They are no estimates, though rates are estimated from known negatives, too."""
+    rng = np.random.default_rng(1)
+    score = rng.integers(0, 100, 900) / 100
+    y = np.repeat([1, 0, -1], [150, 600, 150])
+    options = {"purity": purity, "target": "unlabeled", "negative_label": -1, "level": None}
+    ev = evaluate(y, score, prior=0.2, **options)
+    unlabeled = score[y == 0]
+    local = ev.posterior([0.2, 0.7], window=0.3)
+    inside = (unlabeled >= local.window_low[:, None]) & (unlabeled <= local.window_high[:, None])
+    np.testing.assert_array_equal(local.rows, inside.sum(axis=1))
+    rows = ev.calibration(bins=4).rows
+    edges = np.unique(np.quantile(unlabeled, [0.25, 0.5, 0.75]))
+    np.testing.assert_array_equal(rows, np.bincount(np.searchsorted(edges, unlabeled)))
+
+
 def test_without_hidden_positives_it_is_the_share_of_positives():
     positive, _, score = draw(3000)
     found = evaluate(positive, score, prior=0.0, level=None).posterior(1.0)

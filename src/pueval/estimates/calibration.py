@@ -170,6 +170,7 @@ def calibrate(ev: ModelEstimates, n_bins: int) -> Calibration:
         pvalue = CalibrationTest(resamples).pvalue()
         if math.isfinite(line[0]):
             lines = resampled.line_intervals()
+    at_or_above = counts._target_rows(target).cumulative_counts(bins.threshold)[1]
     naive_error = float(rows[keep] @ np.abs(bins.naive - score)[keep])
 
     def ascending(values: Array) -> Array:
@@ -181,7 +182,7 @@ def calibrate(ev: ModelEstimates, n_bins: int) -> Calibration:
         low=ascending(np.array([interval.low for interval in intervals])),
         high=ascending(np.array([interval.high for interval in intervals])),
         naive=ascending(bins.naive),
-        rows=ascending(rows * counts._target_size(target)),
+        rows=ascending(np.diff(at_or_above, prepend=0)),
         error=Estimate.of(error, naive_error, error_interval),
         slope=Estimate.of(line[1], naive_line[1], lines[1], ANY_NUMBER),
         intercept=Estimate.of(line[0], naive_line[0], lines[0], ANY_NUMBER),

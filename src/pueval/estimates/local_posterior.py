@@ -13,7 +13,7 @@ from pueval._checks import check_fraction
 from pueval._typing import Array
 from pueval.core.rates import corrected_and_naive_rates
 from pueval.errors import InputError
-from pueval.families.calibration_line import bin_shares, observed_shares
+from pueval.families.calibration_line import observed_shares
 from pueval.families.score_windows import (
     likelihood_ratio,
     odds_ratio_of_shares,
@@ -207,7 +207,8 @@ def estimate_posterior(
         posteriors = [posterior, of_posterior.low, of_posterior.high]
         if prevalence is not None:
             posteriors = [share_from_ratio(each, prevalence) for each in ratios]
-        n_rows = float(bin_shares(corrected)[1][1]) * corrected.size
+        at_or_above = rows.cumulative_counts(thresholds)[1]
+        n_rows = float(at_or_above[1] - at_or_above[0])
         return *posteriors, *ratios, float(observed_shares(naive)[1]), n_rows
 
     columns = np.array([estimate(number) for number in range(scores.size)]).T
