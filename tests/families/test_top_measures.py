@@ -118,6 +118,16 @@ class TestAgainstEveryRank:
         assert ours == pytest.approx(share @ below / n_positive, abs=1e-12)
 
 
+@pytest.mark.parametrize("labeled", ["at random", "first", "last"])
+def test_area_under_lift_of_a_case_control_study(labeled):
+    """A labeled row is no row of the list: AUL is the naive AUC."""
+    y, score = rows(n=30, decimals=9)
+    score = {"at random": score, "first": score + 9 * y, "last": score - 9 * y}[labeled]
+    area = measure(y, score, area_under_lift(), Mixture(0.3), "unlabeled")
+    outranked = np.mean(score[y][:, None] > score[~y])
+    assert area == pytest.approx(outranked, abs=1e-12)
+
+
 def test_worked_case_of_rdkit():
     """Ten compounds, actives at ranks 1 and 5: the numbers by hand from RDKit's formulas."""
     y = np.array([1, 0, 0, 0, 1, 0, 0, 0, 0, 0])

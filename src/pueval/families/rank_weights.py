@@ -159,12 +159,6 @@ def exponential_sum(rows: Array, size: float, decay: float) -> Array:
     return share
 
 
-def lift_sum(rows: Array, size: float) -> Array:
-    """Return the sum over ranks of the share of rows below; a row is half below itself."""
-    total: Array = rows - rows**2 / (2 * size)
-    return total
-
-
 def discount_sum(rows: Array) -> Array:
     """Return Σ 1/log₂(r + 1) over the ranks r up to ``rows``, the discounts of DCG.
 

@@ -23,7 +23,6 @@ from pueval.families.rank_weights import (
     cut_lines,
     discount_sum,
     exponential_sum,
-    lift_sum,
     line_prevalence,
 )
 from pueval.families.roc_measures import (
@@ -159,7 +158,10 @@ def _r_precision(rates: Rates) -> Array:
 
 
 def _area_under_lift(rates: Rates) -> Array:
-    return Gains.of(rates).mean_weight("lift", lambda x: lift_sum(x, rates.n_rows))
+    gains = Gains.of(rates)
+    outranked = 1 - gains.rows / gains.size
+    area: Array = np.trapezoid(outranked, gains.tpr, axis=-1)
+    return area
 
 
 def _enhancement(rates: Rates, decay: float) -> Array:
