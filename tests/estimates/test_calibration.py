@@ -112,6 +112,9 @@ def test_scores_that_are_no_probabilities_are_refused():
     ev = evaluate(labeled, 2 * score, prior=0.2, level=None)
     with pytest.raises(InputError, match="calibration needs probabilities, but scores range"):
         ev.calibration()
+    above = evaluate(labeled, np.where(score > 0.5, 1 + 2e-16, score), prior=0.2, level=None)
+    with pytest.raises(InputError, match=r"to 1\.0000000000000002\. Pass"):
+        above.calibration()
     with pytest.raises(InputError, match="calibration_curve needs probabilities"):
         metrics.calibration_curve(labeled, 2 * score, prior=0.2)
     with pytest.raises(InputError, match="bins must be"):

@@ -144,8 +144,11 @@ def check_probabilities(counts: Counts, what: str) -> None:
     """Refuse scores outside [0, 1] where probabilities are needed."""
     low, high = map(float, score_range(counts._samples))
     if low < 0 or high > 1:
+        rounded = f"{high:.4g}"
+        # Sums of probabilities can exceed 1 by a rounding error only.
+        highest = repr(high) if high > 1 == float(rounded) else rounded
         raise InputError(
-            f"{what} needs probabilities, but scores range from {low:.4g} to {high:.4g}. Pass "
+            f"{what} needs probabilities, but scores range from {low:.4g} to {highest}. Pass "
             "predict_proba(X)[:, 1], or map scores to probabilities with "
             "pueval.calibration.Recalibrator().cross_fitted(score, y)."
         )
