@@ -318,3 +318,10 @@ def test_a_label_frequency_does_not_replace_propensities(rng):
     prior = by_frequency.mixture.prior
     by_prior = quiet(labeled, score, prior=prior, propensity=chance, threshold=1.0)
     assert by_frequency["f1"] == by_prior["f1"]
+
+
+def test_clipped_values_question_the_propensities(rng):
+    _, score, labeled = draw(rng, 500, prevalence=0.3, label_frequency=0.4)
+    ev = quiet(labeled, score, propensity=np.full(500, 0.2), level=None)
+    (warning,) = (text for text in ev.warnings if "were clipped" in text)
+    assert warning.endswith("or the propensities.")

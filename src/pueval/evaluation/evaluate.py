@@ -479,7 +479,7 @@ def build_evaluation(
         *earlier_warnings(),
         None if threshold_chosen else threshold_beyond_scores(counts, threshold),
         None if threshold_chosen else threshold_within_bin(counts, threshold),
-        clipped_values(clipped_areas(areas) | point.clipped, mixture, threshold),
+        clipped_values(counts, clipped_areas(areas) | point.clipped, mixture, threshold),
     ]
     return Evaluation(
         counts=counts,

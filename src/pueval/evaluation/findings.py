@@ -189,17 +189,20 @@ def abrupt_labeled_scores(counts: Counts, reduced: Counts | None = None) -> str 
     )
 
 
-def clipped_values(clipped: dict[str, float], mixture: Mixture, threshold: float) -> str | None:
+def clipped_values(
+    counts: Counts, clipped: dict[str, float], mixture: Mixture, threshold: float
+) -> str | None:
     """Warn that measures were outside their range."""
     if not clipped:
         return None
     shown = ", ".join(f"{name} {_outside(value)}" for name, value in [*clipped.items()][:4])
     if len(clipped) > 4:
         shown += f" and {len(clipped) - 4} more"
+    labeling = "the propensities" if counts.has_propensity else "random labeling"
     return (
         f"corrected values outside their range were clipped: {shown} (threshold {threshold:g}). "
         "This can be chance if few rows score above the threshold. Otherwise the data contradict "
-        f"prior {mixture.prior:g}, purity {mixture.purity:g} or random labeling."
+        f"prior {mixture.prior:g}, purity {mixture.purity:g} or {labeling}."
     )
 
 
