@@ -13,6 +13,7 @@ from pueval import AssumptionWarning, Counts, evaluate, largest_prior, priors
 from pueval.errors import Contradiction
 from pueval.estimates.bias_bounds import bound_measures
 from pueval.estimates.measure_titles import REPORTED_MEASURES
+from pueval.evaluation.assumption_text import interval_sentences
 from pueval.evaluation.prior_knowledge import grade_prior
 from pueval.evaluation.width_shares import width_shares
 from pueval.text.warning_lists import worst_warnings
@@ -258,6 +259,17 @@ def test_an_estimate_without_an_interval_is_not_graded():
     _, verdict = judge(y, score, prior=estimate)
     assert "no interval" in verdict.sentences()[0]
     assert "poorly" not in verdict.sentences()[0]
+
+
+def test_an_estimate_without_an_interval_is_treated_as_exact():
+    y, score, _ = one_sample(3000, 0.3, 2.0, 0.3)
+    estimate = priors.estimate(y, score, method="alphamax")
+    ev = evaluate(y, score, prior=estimate, threshold=1.0)
+    exact = evaluate(y, score, prior=estimate.prior, threshold=1.0)
+    assert ev["roc_auc"].standard_error == pytest.approx(exact["roc_auc"].standard_error, rel=0.01)
+    assert f"prior {estimate.prior:.3g} (estimated), purity 1" in ev.summary()
+    (scope,) = interval_sentences(ev)
+    assert "treating the estimated prior, which has no interval, as exact" in scope
 
 
 def test_printed_table_has_a_dozen_measures():

@@ -72,10 +72,11 @@ def _share(ev: Evaluation, name: Literal["prior", "purity"], prior_model: str | 
     if ev.prior_estimate is None:
         return f"{name} {value:.4g}"
     interval = getattr(ev.prior_estimate, f"{name}_interval")
-    if interval is None:
+    if interval is None and name == "purity":
         return f"{name} {value:.3g}"
     source = f" from the scores of {prior_model}" if prior_model else ""
-    return f"{name} {value:.3g} (estimated{source}, {_interval(ev.prior_estimate.level, interval)})"
+    shown = "" if interval is None else f", {_interval(ev.prior_estimate.level, interval)}"
+    return f"{name} {value:.3g} (estimated{source}{shown})"
 
 
 def audited_interval(ev: Evaluation, name: Literal["prior", "purity"]) -> Range | None:
@@ -211,6 +212,8 @@ def interval_scope(ev: Evaluation) -> str:
     if ev.prior_estimate is not None:
         if _follows_from_purity(ev):
             return "including uncertainty in the estimated purity"
+        if ev.prior_estimate.prior_interval is None:
+            return "treating the estimated prior, which has no interval, as exact"
         purity = " and purity" if ev.prior_estimate.purity_interval is not None else ""
         return f"including uncertainty in the estimated prior{purity}"
     if ev.region is not None:

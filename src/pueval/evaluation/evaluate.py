@@ -95,8 +95,9 @@ def evaluate(
         Share of positives among the unlabeled rows, in [0, 1). Give at most one of ``prior``,
         ``prevalence`` and ``label_frequency``; without any, `pueval.priors.estimate` estimates
         the prior from the scores. If you pass an interval, estimates use its midpoint, and
-        confidence intervals hold for every prior in it. An estimate is used with its uncertainty.
-        `LabelErrors` are for labels 1 and 0 that are both wrong at known rates.
+        confidence intervals hold for every prior in it. An estimate is used with its interval; an
+        estimate without one is treated as exact. `LabelErrors` are for labels 1 and 0 that are both
+        wrong at known rates.
     prevalence : float or (low, high), optional
         Share of positives in the target, in [0, 1].
     label_frequency : float or (low, high), optional
