@@ -163,6 +163,17 @@ def test_json_with_all_points(tmp_path, rng):
         assert (len(curve["fpr"]) == curve["n_points"]) == complete
 
 
+def test_all_points_need_a_file_with_curves(scores, tmp_path, capsys):
+    arguments = [str(scores), "--label", "label", "--score", "model_a", "--all-points"]
+    for command, more in (("evaluate", []), ("compare", ["--score", "model_b"])):
+        assert run([command, *arguments, *more]) == 2
+        assert "--all-points needs --json" in capsys.readouterr().err
+    for option in ("--by", "--over"):
+        path = str(tmp_path / "out.json")
+        assert run(["evaluate", *arguments, "--json", path, option, "model_b"]) == 2
+        assert f"--all-points cannot be combined with {option}" in capsys.readouterr().err
+
+
 def test_bounds_and_baselines(scores, tmp_path, capsys):
     path, page = tmp_path / "out.json", tmp_path / "out.html"
     arguments = ["evaluate", str(scores), "--label", "label", "--score", "model_a", "--prior",

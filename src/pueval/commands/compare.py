@@ -29,7 +29,7 @@ from pueval.commands.options import (
     ShareOptions,
     SingleClusterColumn,
 )
-from pueval.commands.output_files import check_outputs, file_title, write_json
+from pueval.commands.output_files import check_all_points, check_outputs, file_title, write_json
 from pueval.commands.terminal import (
     command_line,
     print_line,
@@ -122,6 +122,7 @@ def compare_command(
     """
     check_model_names(score)
     check_outputs(file, {"--json": json_path, "--html": html_path})
+    check_all_points(json_path, all_points=all_points)
     assumptions = shares.read()
     clusters = cluster_columns(cluster)
     column = single_cluster(clusters, "pueval compare")

@@ -58,7 +58,12 @@ from pueval.commands.options import (
     Quiet,
     ShareOptions,
 )
-from pueval.commands.output_files import check_outputs, file_title, write_models
+from pueval.commands.output_files import (
+    check_all_points,
+    check_outputs,
+    file_title,
+    write_models,
+)
 from pueval.commands.over_time_command import OVER_TIME_DEFAULTS, OverTimeOptions
 from pueval.commands.row_tables import ROW_TABLE_DEFAULTS, RowTableOptions, TableRows
 from pueval.commands.shared_prior import evaluate_with_one_prior
@@ -185,6 +190,7 @@ def evaluate_command(
         JSON file for all results, including the curves.
     """
     check_outputs(file, {"--json": json_path, "--html": html_path})
+    check_all_points(json_path, all_points=all_points)
     if level is not None and not intervals:
         raise InputError("--level cannot be combined with --no-intervals.")
     if shrink and not intervals:
@@ -204,6 +210,7 @@ def evaluate_command(
         labeling_bias=labeling_bias is not None,
         measures=bool(families),
         propensity=propensity is not None,
+        all_points=all_points,
     )
     has_audit = audit.check(
         cluster=bool(clusters),
@@ -238,6 +245,7 @@ def evaluate_command(
         counting = {name: name in rows.changed() for name in ("engine", "address", "bins")}
         counting |= {"labeling-bias": labeling_bias is not None, "bounds": bounds}
         counting |= {"baselines": baselines, "propensity": propensity is not None}
+        counting |= {"all-points": all_points}
         labeling = variance == "labeling"
         check_group_options(at=at, ranking=ranking, variance=labeling, **counting)
         shares.refuse_label_errors("--by")

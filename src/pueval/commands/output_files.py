@@ -77,6 +77,12 @@ def check_outputs(file: str, outputs: dict[str, str | None]) -> None:
         raise InputError(f"{' and '.join(paths)} are the same file, {path}. Choose two names.")
 
 
+def check_all_points(json_path: str | None, *, all_points: bool) -> None:
+    """Raise an error if all points of the curves are wanted, but no file for them."""
+    if all_points and json_path is None:
+        raise InputError("--all-points needs --json, the file for the curves.")
+
+
 def file_title(file: str) -> str:
     """Return the name of an input file without its folder, for the title of a report."""
     if file == STANDARD_INPUT:
