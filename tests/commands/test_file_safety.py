@@ -125,6 +125,7 @@ class TestSaved:
         assert "holds saved counts, not rows" in refused(
             capsys, "compare", saved, *both, "--prior", "0.1"
         )
+        assert "holds saved counts, not rows" in refused(capsys, "evaluate", saved, "--by", "c")
         by = ["--by", "c", *PRIOR]
         assert "holds saved counts, not rows" in refused(capsys, "evaluate", saved, *COLUMNS, *by)
 

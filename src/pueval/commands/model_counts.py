@@ -58,6 +58,8 @@ def read_models(
 
 def missing_column_error(file: str, label: str | None) -> InputError:
     """Return the error for a file without the option --label; if there is one, without --score."""
+    if _parquet(file) and is_counts_file(file):
+        return InputError(f"{file} holds saved counts, not rows. Pass the file with the rows.")
     name = "label" if label is None else "score"
     return InputError(f"--{name} is missing. Give the column with the {name}s in {file}.")
 
