@@ -394,3 +394,8 @@ def test_what_to_do_next_names_options(file, rows, capsys):
     rows.assign(a=noise).to_csv(file, index=False)
     assert run(["evaluate", file, *COLUMNS]) == 2
     assert "Give --prior, --prevalence or --label-frequency." in capsys.readouterr().err
+
+
+def test_label_and_score_in_each_others_place(file, capsys):
+    assert run(["evaluate", file, "--label", "a", "--score", "label"]) == 2
+    assert "These look like scores, not labels." in capsys.readouterr().err

@@ -8,6 +8,7 @@ value stands for. Readers only translate it, to SQL (`duckdb_columns`) or to nar
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
@@ -23,6 +24,8 @@ from pueval.errors import InputError
 SHOWN, LONGEST_LABEL = 5, 40
 # More distinct numbers than this are unlikely to be labels.
 MOST_LABELS = 20
+# A number as text, such as 0.25 or 1e-3, that is a score rather than a label.
+FRACTION = re.compile(r"-?\d*\.?\d+e-\d+|-?\d*\.\d*[1-9]\d*", re.IGNORECASE)
 # Codes of rows that are not labeled, unlabeled or negative (0, 1, 2).
 UNKNOWN, NO_LABEL = 3, 4
 # Text that stands for a missing value in a CSV file.
@@ -190,6 +193,8 @@ class LabelValues:
         unrecognized = f"{_rows(rows)} with an unrecognized label: {shown} (expected {expected})."
         if len(values) > MOST_LABELS and all(isinstance(value, float) for value in values):
             return InputError(f"{unrecognized} These look like scores: pass labels first.")
+        if len(values) > SHOWN and all(FRACTION.fullmatch(str(value)) for value in values):
+            return InputError(f"{unrecognized} These look like scores, not labels.")
         return InputError(
             f"{unrecognized} Set pos_label, unlabeled_label and negative_label to your values."
         )
