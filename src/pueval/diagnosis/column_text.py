@@ -61,7 +61,8 @@ def _label_details(profile: ColumnProfile) -> str:
     shown = []
     for value, count in counted.items():
         kind = kinds.get(column_roles.plain_label(value))
-        shown.append(f"{value or 'missing'}: {count:,} rows" + (f" ({kind})" if kind else ""))
+        rows = f"{count:,} {'row' if count == 1 else 'rows'}"
+        shown.append(f"{value or 'missing'}: {rows}" + (f" ({kind})" if kind else ""))
     return ", ".join(shown)
 
 

@@ -125,7 +125,10 @@ def doctor(
     ]
     if not names and not unread:
         problems.append(
-            Contradiction("No column looks like scores: numbers. Name them with --score.")
+            Contradiction(
+                "No column looks like scores: more than two different numbers. Name one with "
+                "--score."
+            )
         )
     used = tuple(name for name in names if name in counts)
     roles = tuple(describe_column(p, label, names, counts, foreign.get(p.name)) for p in profiles)
