@@ -30,9 +30,9 @@ RANKING_TITLES = {
     "pseudo_f": "Pseudo-F",
     "naive_roc_auc": "Naive ROC AUC",
     "naive_average_precision": "Naive average precision",
-    "naive_f1": "Naive F1",
-    "naive_matthews_corrcoef": "Naive Pearson correlation",
-    "naive_mutual_information": "Naive mutual information",
+    "naive_f1": "Mean naive F1",
+    "naive_matthews_corrcoef": "Mean naive Pearson correlation",
+    "naive_mutual_information": "Mean naive mutual information",
 }
 
 # Closer to its largest value than this, PULP varies by chance as much as it is away from it.
