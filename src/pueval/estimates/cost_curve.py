@@ -20,6 +20,7 @@ from pueval.estimates.estimate import Estimate, best_value
 from pueval.text.numbers import format_estimate, format_number
 from pueval.text.results import Result, spaced_table
 from pueval.uncertainty.intervals import Interval
+from pueval.uncertainty.wilson_limits import extend_to_wilson
 
 if TYPE_CHECKING:
     from pueval.displays import CostCurveDisplay
@@ -145,6 +146,9 @@ def _least_cost(ev: ModelEstimates, share: float) -> tuple[Estimate, float]:
     interval = Interval()
     if ev._resamples is not None and not math.isnan(value):
         interval = ev._resamples.best_interval(measure, least)
+        if value < measure.high:
+            # Few positives may be missed, or few negatives found, at the best threshold.
+            interval = extend_to_wilson(interval, measure, threshold, ev._resamples)
     if value >= measure.high:  # no threshold is better
         threshold = math.inf if share <= 0.5 else -math.inf
     naive = measure.clip(naive)

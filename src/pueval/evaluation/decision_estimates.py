@@ -122,9 +122,9 @@ class DecisionEstimates(ModelEstimates):
         Returns
         -------
         CostCurve
-            ``value`` is the observed best, which is too low on average; the intervals are corrected
-            for choosing the threshold on the same rows. Where the classifier is hardly better than
-            predicting all rows positive or none, they hold the true cost too seldom.
+            ``value`` is the observed best, which is too low on average. The intervals are corrected
+            for choosing the threshold on the same rows, and extended to Wilson's limits there,
+            because few positives may be missed at the best threshold.
 
         References
         ----------
