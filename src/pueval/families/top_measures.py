@@ -160,7 +160,7 @@ def _r_precision(rates: Rates) -> Array:
 def _area_under_lift(rates: Rates) -> Array:
     gains = Gains.of(rates)
     outranked = 1 - gains.rows / gains.size
-    area: Array = np.trapezoid(outranked, gains.tpr, axis=-1)
+    area: Array = np.asarray(np.trapezoid(outranked, gains.tpr, axis=-1))
     return area
 
 
