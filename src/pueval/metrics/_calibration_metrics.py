@@ -114,13 +114,13 @@ def calibration_slope(
     --------
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
-    >>> p = rng.beta(1, 3, size=20_000)
+    >>> p = rng.random(20_000) ** 3
     >>> positive = rng.random(20_000) < p                   # calibrated, and 25% positive
     >>> labeled = positive & (rng.random(20_000) < 0.5)
-    >>> round(calibration_slope(labeled, p, prior=0), 2)
-    0.76
-    >>> round(calibration_slope(labeled, p, prior=0.125 / 0.875), 2)
-    0.99
+    >>> round(calibration_slope(labeled, p, prior=0), 1)
+    0.6
+    >>> round(calibration_slope(labeled, p, prior=0.125 / 0.875), 1)
+    1.0
     """
     return _line_metric("calibration_slope", y_true, y_prob, prior, options)
 
@@ -151,11 +151,11 @@ def calibration_intercept(
     --------
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
-    >>> p = rng.beta(1, 3, size=20_000)
+    >>> p = rng.random(20_000) ** 3
     >>> positive = rng.random(20_000) < p                   # calibrated, and 25% positive
     >>> labeled = positive & (rng.random(20_000) < 0.5)
     >>> round(calibration_intercept(labeled, p, prior=0), 1)
-    -1.2
+    -1.4
     >>> round(abs(calibration_intercept(labeled, p, prior=0.125 / 0.875)), 1)
     0.0
     """
