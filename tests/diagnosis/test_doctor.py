@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import pueval
-from pueval import InputError, doctor
+from pueval import Counts, InputError, doctor
 from pueval.commands.app import run
 from tests.conftest import draw
 
@@ -272,6 +272,12 @@ def test_nothing_to_evaluate(rows, save):
     found = doctor(save(rows[["label", "city"]]))
     assert found.scores == ()
     assert "No column looks like scores" in "\n".join(found.problems)
+
+
+def test_a_data_frame_is_no_file(rows):
+    for read in (doctor, lambda frame: Counts.from_file(frame, label="label", score="model_a")):
+        with pytest.raises(InputError, match="got DataFrame. Save rows in memory to a file first"):
+            read(rows)
 
 
 def test_columns_you_name(rows, save):

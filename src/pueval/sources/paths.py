@@ -66,6 +66,11 @@ def locate(path: str | os.PathLike[str], *, remote: bool = False) -> DataLocatio
 
     With ``remote``, an address such as ``s3://bucket/scores.parquet`` is left to the engine.
     """
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(
+            f"rows are read from a file, given by its path; got {type(path).__name__}. Save rows "
+            "in memory to a file first, or pass them to Counts.from_frame or Counts.from_arrays."
+        )
     text = os.fspath(path)
     if text == STANDARD_INPUT:
         return replace(locate(save_standard_input()), text=STANDARD_INPUT_NAME)
