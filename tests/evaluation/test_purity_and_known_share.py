@@ -160,6 +160,10 @@ def test_said_in_words(rows):
     assert "It was given, not estimated." in " ".join(
         assumption_sentences(quiet(*rows, prior=0.31, purity="estimate"))
     )
+    # Nobody gave the default.
+    assert "is 1 (clean labels). It was assumed, not estimated." in " ".join(
+        assumption_sentences(quiet(*rows, prior=0.31))
+    )
 
 
 @pytest.mark.parametrize(

@@ -127,11 +127,9 @@ def share_origin(ev: Evaluation, name: Literal["prior", "purity"]) -> str:
         if low < high:
             return f"It was given as the interval {low:.4g} to {high:.4g}; this is its midpoint."
     interval = None if estimate is None else getattr(estimate, f"{name}_interval")
-    if (
-        estimate is None
-        or (name == "purity" and interval is None)
-        or (name == "prior" and _follows_from_purity(ev))
-    ):
+    if name == "purity" and interval is None:
+        return "It was assumed, not estimated."
+    if estimate is None or (name == "prior" and _follows_from_purity(ev)):
         return "It was given, not estimated."
     shown = "" if interval is None else f", {_interval(estimate.level, interval)}"
     return f"It was estimated from the scores ({estimate.method}{shown})."
