@@ -330,7 +330,8 @@ def _low_purity(
         f"only {np.sum(labeled.positive):,} of {len(labeled):,} audited labeled rows are positive. "
         f"The labels say too little about the positives for a correction, which needs a purity of "
         f"at least {used.purity:.3g} here; the audit found {by_audit.purity:.3g}. Check what the "
-        "labels mean, or evaluate with other labels."
+        "labels mean, and that rows that nobody checked are missing, not 0; or evaluate with other "
+        "labels."
     )
 
 
