@@ -349,6 +349,7 @@ def test_other_files_are_not_replaced(scores, tmp_path, capsys, option):
         ),
         (["evaluate", "a.csv", "--prior", "0,3"], "Use a decimal point: 0.3"),
         (["evaluate", "a.csv", "--no-intervals", "--level", "0.9"], "cannot be combined with"),
+        (["evaluate", "a.csv", "--no-intervals", "--n-resamples", "9"], "cannot be combined with"),
     ],
 )
 def test_what_is_wrong_is_said_in_our_words(arguments, message, capsys):

@@ -112,7 +112,7 @@ def evaluate_command(
     level: Annotated[float | None, Parameter(group=OUTPUT)] = None,
     intervals: Annotated[bool, Parameter(group=OUTPUT, negative="--no-intervals")] = True,
     variance: Annotated[Literal["sampling", "labeling"], Parameter(group=OUTPUT)] = "sampling",
-    n_resamples: Annotated[int, WHOLE, Parameter(group=OUTPUT)] = 2000,
+    n_resamples: Annotated[int | None, WHOLE, Parameter(group=OUTPUT)] = None,
     seed: Annotated[int, WHOLE, Parameter(group=OUTPUT)] = 0,
     labeling_bias: Annotated[float | None, Parameter(group=OUTPUT)] = None,
     bounds: Annotated[bool, Parameter(group=OUTPUT, negative=())] = False,
@@ -172,7 +172,7 @@ def evaluate_command(
         Uncertainty that the intervals describe: a new sample of rows (sampling), or a new random
         labeling of the same rows (labeling).
     n_resamples
-        Number of bootstrap resamples for the intervals.
+        Number of bootstrap resamples for the intervals; 2000 by default.
     seed
         Random seed for the resampling.
     labeling_bias
@@ -191,10 +191,14 @@ def evaluate_command(
     """
     check_outputs(file, {"--json": json_path, "--html": html_path})
     check_all_points(json_path, all_points=all_points)
-    if level is not None and not intervals:
-        raise InputError("--level cannot be combined with --no-intervals.")
-    if shrink and not intervals:
-        raise InputError("--shrink cannot be combined with --no-intervals.")
+    needs_intervals = {
+        "--level": level is not None,
+        "--n-resamples": n_resamples is not None,
+        "--shrink": shrink,
+    }
+    for option, is_given in needs_intervals.items():
+        if is_given and not intervals:
+            raise InputError(f"{option} cannot be combined with --no-intervals.")
     assumptions = shares.read()
     families = read_families(measures)
     clusters = cluster_columns(cluster)
@@ -238,7 +242,7 @@ def evaluate_command(
         "target": target,
         "threshold": threshold,
         "level": (0.95 if level is None else level) if intervals else None,
-        "n_resamples": n_resamples,
+        "n_resamples": 2000 if n_resamples is None else n_resamples,
         "seed": seed,
     }
     if by is not None:
