@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from pueval import AssumptionWarning, InputError, compare, evaluate
 from pueval.commands.app import run
-from pueval.evaluation.assumption_text import assumption_sentences
+from pueval.evaluation.assumption_text import assumption_sentences, share_origin
 from pueval.model_selection import evaluate_cv
 from pueval.report._python_code import reproducing_code
 from pueval.scoring import make_scorer
@@ -160,6 +160,11 @@ def test_said_in_words(rows):
     assert "It was given, not estimated." in " ".join(
         assumption_sentences(quiet(*rows, prior=0.31, purity="estimate"))
     )
+    # Too few clusters for an interval.
+    ev = quiet(*rows, purity="estimate", cluster=np.arange(len(rows[0])) % 5)
+    assert ev.mixture.purity < 1
+    assert "It was estimated from the scores (consensus)." in share_origin(ev, "purity")
+    assert f"purity {ev.mixture.purity:.3g} (estimated)" in " ".join(repr(ev).split())
     # Nobody gave the default.
     assert "is 1 (clean labels). It was assumed, not estimated." in " ".join(
         assumption_sentences(quiet(*rows, prior=0.31))

@@ -72,7 +72,7 @@ def _share(ev: Evaluation, name: Literal["prior", "purity"], prior_model: str | 
     if ev.prior_estimate is None:
         return f"{name} {value:.4g}"
     interval = getattr(ev.prior_estimate, f"{name}_interval")
-    if interval is None and name == "purity":
+    if interval is None and name == "purity" and not _has_estimated_purity(ev):
         return f"{name} {value:.3g}"
     source = f" from the scores of {prior_model}" if prior_model else ""
     shown = "" if interval is None else f", {_interval(ev.prior_estimate.level, interval)}"
@@ -127,12 +127,19 @@ def share_origin(ev: Evaluation, name: Literal["prior", "purity"]) -> str:
         if low < high:
             return f"It was given as the interval {low:.4g} to {high:.4g}; this is its midpoint."
     interval = None if estimate is None else getattr(estimate, f"{name}_interval")
-    if name == "purity" and interval is None:
+    if name == "purity" and interval is None and not _has_estimated_purity(ev):
         return "It was assumed, not estimated."
     if estimate is None or (name == "prior" and _follows_from_purity(ev)):
         return "It was given, not estimated."
     shown = "" if interval is None else f", {_interval(estimate.level, interval)}"
     return f"It was estimated from the scores ({estimate.method}{shown})."
+
+
+def _has_estimated_purity(ev: Evaluation) -> bool:
+    """Return whether the purity was estimated; without enough clusters, it has no interval."""
+    estimate = ev.prior_estimate
+    # A known purity below 1 is not tested.
+    return estimate is not None and estimate.purity < 1 and estimate.purity_pvalue is not None
 
 
 def assumption_sentences(ev: Evaluation) -> list[str]:
