@@ -82,6 +82,8 @@ GRID = [
     PresenceSetting(1.0, 1.0, 200, 5000),
     PresenceSetting(0.3, 1.0, 100, 2000),
     PresenceSetting(0.7, 0.6, 200, 5000),
+    PresenceSetting(2.0, 1.0, 60, 600),
+    PresenceSetting(1.0, 1.5, 60, 600),
 ]
 
 
