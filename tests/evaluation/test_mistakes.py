@@ -37,6 +37,16 @@ def test_arguments_of_scikit_learn(rows, function):
         function(rows["label"], rows["a"], colour="red")
 
 
+def test_arguments_of_thresholds(rows):
+    ev = evaluate(rows["label"], rows["a"], prior=0.2, level=None)
+    with refuses(TypeError, "threshold_for() has no argument 'specificity': a specificity of"):
+        ev.threshold_for(specificity=0.9)
+    with refuses(TypeError, "threshold_for() has no argument 'sensitivity'. Use 'recall'."):
+        ev.threshold_for(sensitivity=0.9)
+    with refuses(TypeError, "takes no argument by position; got 0.9. Name it: precision, recall"):
+        ev.threshold_for(0.9)
+
+
 def test_arguments_of_scikit_learn_for_models_and_groups(rows):
     with refuses(TypeError, "compare() has no argument 'y_true' or 'score'. Use 'y' and 'scores'."):
         compare(y_true=rows["label"], score=rows[["a", "b"]])

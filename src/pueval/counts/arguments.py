@@ -11,6 +11,7 @@ from functools import wraps
 from numbers import Real
 from typing import Any, TypeVar, cast
 
+from pueval._checks import short_text
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.sources.arrays import text_error
@@ -27,6 +28,8 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("clusters", "subject", "patient"), ("cluster",)),
     **dict.fromkeys(("class_prior", "positive_prior"), ("prior",)),
     **dict.fromkeys(("weight", "weights"), ("sample_weight",)),
+    **dict.fromkeys(("sensitivity", "tpr", "min_recall"), ("recall",)),
+    **dict.fromkeys(("false_positive_rate", "max_fpr"), ("fpr",)),
 }
 # Arguments that similar functions have, by function, and why this one does not.
 UNSUPPORTED = {
@@ -34,17 +37,20 @@ UNSUPPORTED = {
         "changes and alarms need windows that are independent, and a cluster with rows in several "
         "windows makes them dependent. For intervals of the windows, call evaluate_by(y, score, "
         "window, cluster=cluster)"
-    )
+    ),
+    ("threshold_for", "specificity"): (
+        "a specificity of at least s is a false positive rate of at most 1 - s. Use fpr=1 - s"
+    ),
 }
 
 
 def suggest_arguments(function: Function) -> Function:
     """Make a function refuse unknown arguments with the names it has, such as y for y_true."""
     parameters = inspect.signature(function).parameters
-    names = [*parameters]
     positional = [
-        name for name in names if parameters[name].kind is not inspect.Parameter.KEYWORD_ONLY
+        name for name in parameters if parameters[name].kind is not inspect.Parameter.KEYWORD_ONLY
     ]
+    names = [name for name in parameters if name != "self"]
 
     @wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:
@@ -61,7 +67,13 @@ def suggest_arguments(function: Function) -> Function:
 def _positional_arguments_error(
     function: str, args: Sequence[Any], positional: list[str], names: list[str]
 ) -> TypeError:
-    extra, (*first, last) = args[len(positional)], positional
+    extra = args[len(positional)]
+    if positional == ["self"]:
+        return TypeError(
+            f"{function}() takes no argument by position; got {short_text(extra)}. Name it: "
+            f"{', '.join(names)}."
+        )
+    *first, last = positional
     is_share = isinstance(extra, int | float) and not isinstance(extra, bool) and 0 <= extra < 1
     advice = f"Did you mean prior={extra:g}?" if is_share and "prior" in names else ""
     return TypeError(

@@ -15,7 +15,7 @@ from pueval.core.measures import AREAS, MEASURES, find_measure, unknown_measure_
 from pueval.core.mixture import Mixture
 from pueval.core.rates import Rates, correct_steps, corrected_and_naive_rates
 from pueval.core.resolution import Resolution, resolution
-from pueval.counts.arguments import check_threshold
+from pueval.counts.arguments import check_threshold, suggest_arguments
 from pueval.counts.counts import Counts
 from pueval.errors import InputError, UnknownMeasureError
 from pueval.estimates.audit import Audit
@@ -375,6 +375,7 @@ class ModelEstimates(Mapping[str, Estimate]):
             unclipped=corrected[1],
         )
 
+    @suggest_arguments
     def threshold_for(
         self,
         *,
