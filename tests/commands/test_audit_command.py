@@ -247,7 +247,7 @@ def test_ids_that_are_not_unique_in_the_scores(rows, rng, tmp_path, capsys):
     # Other rows may share an id.
     others = rows[~rows["id"].isin(checked["id"])][:5]
     pd.concat([rows, others]).to_csv(scores, index=False)
-    assert run(command(scores, "--audit", file, "--id", "id", "--no-intervals")) == 0
+    assert run(command(scores, "--audit", file, "--id", "id")) == 0
     pd.concat([rows, rows[rows["id"].isin(checked["id"][:2])]]).to_csv(scores, index=False)
     assert run(command(scores, "--audit", file, "--id", "id")) == 2
     assert "has repeated ids, such as" in capsys.readouterr().err
@@ -519,7 +519,7 @@ def test_a_plan_without_ids_has_row_numbers(rows, scores, tmp_path):
     to_check = pd.read_csv(file)
     np.testing.assert_array_equal(rows["model"].iloc[to_check["row"] - 1], to_check["score"])
     to_check.assign(truth=rows["class"].iloc[to_check["row"] - 1].to_numpy()).to_csv(file)
-    assert run(command(scores, "--audit", file, "--no-intervals")) == 0
+    assert run(command(scores, "--audit", file)) == 0
 
 
 @pytest.mark.usefixtures("fast_forecast")
