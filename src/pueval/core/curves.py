@@ -117,7 +117,7 @@ REVERSED_Z_SCORE = -3
 def naive_auc(counts: Counts, corners: Steps) -> float:
     """Probability that a labeled row outscores a background row; ties count half."""
     if counts._audit is not None:
-        corners = counts._naive_corners()  # those of an audit have no ties
+        corners = counts._naive_corners  # those of an audit have no ties
     background = corners.unlabeled + corners.negative
     outscored = background[-1] - background[1:]
     if corners.tied.any():

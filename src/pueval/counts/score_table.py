@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from operator import add
 from typing import Any
@@ -227,17 +227,19 @@ class ScoreTable(Result):
         audit, positives are also added between them, and every score where this is known counts.
         """
         if self._audit is not None:
+            corners = self._naive_corners
             estimated = self._inverse_propensity_sample().distinct_cumulative()[0]
-            score = np.union1d(self._cumulative_labeled[0], estimated)[::-1]
-            labeled = self._labeled.cumulative_counts(score)[1]
-            corners = step_functions.roc_corners(self._samples, (score, labeled), self._represented)
             # Positives and negatives of one score are spread evenly.
-            untied = np.zeros(corners.threshold.size, dtype=bool)
-            return replace(corners, tied=untied, tied_unlabeled=None, tied_negative=None)
-        return self._naive_corners()
+            others = np.setdiff1d(estimated, corners.threshold)[::-1]
+            return corners.untied().insert(self.at(others))
+        return self._labeled_corners()
 
+    @cached_property
     def _naive_corners(self) -> Steps:
-        """Return `_roc_corners` at labeled scores only, also after an audit, with the tied rows."""
+        """`_roc_corners` at labeled scores only, also after an audit, with the tied rows."""
+        return self._labeled_corners()
+
+    def _labeled_corners(self) -> Steps:
         return step_functions.roc_corners(
             self._samples, self._cumulative_labeled, self._represented
         )

@@ -47,6 +47,22 @@ class Steps:
         parts: list[Any] = [None if column is None else column[rows] for column in columns]
         return Steps(*parts)
 
+    def untied(self) -> Steps:
+        """Return the steps as if rows with the same score were spread evenly around it."""
+        tied = np.zeros_like(self.tied)
+        return replace(self, tied=tied, tied_unlabeled=None, tied_negative=None)
+
+    def insert(self, other: Steps) -> Steps:
+        """Return these steps and others at new thresholds, in their order."""
+        where = np.searchsorted(-self.threshold, -other.threshold)
+        dtype = np.result_type(self.threshold, other.threshold)
+        columns = [
+            None if column is None or new is None else np.insert(column, where, new)
+            for column, new in zip(vars(self).values(), vars(other).values(), strict=True)
+        ]
+        threshold = np.insert(self.threshold.astype(dtype), where, other.threshold)
+        return Steps(threshold, *columns[1:])  # type: ignore[arg-type]
+
 
 def find_cells(lower: Array, score: Array) -> Array:
     """Return the index of the cell of each score; ``lower`` has the lower edges, descending."""
