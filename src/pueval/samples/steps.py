@@ -55,13 +55,14 @@ class Steps:
     def insert(self, other: Steps) -> Steps:
         """Return these steps and others at new thresholds, in their order."""
         where = np.searchsorted(-self.threshold, -other.threshold)
-        dtype = np.result_type(self.threshold, other.threshold)
-        columns = [
-            None if column is None or new is None else np.insert(column, where, new)
-            for column, new in zip(vars(self).values(), vars(other).values(), strict=True)
+        threshold = self.threshold.astype(np.result_type(self.threshold, other.threshold))
+        columns = zip(
+            vars(replace(self, threshold=threshold)).values(), vars(other).values(), strict=True
+        )
+        parts: list[Any] = [
+            None if column is None else np.insert(column, where, new) for column, new in columns
         ]
-        threshold = np.insert(self.threshold.astype(dtype), where, other.threshold)
-        return Steps(threshold, *columns[1:])  # type: ignore[arg-type]
+        return Steps(*parts)
 
 
 def find_cells(lower: Array, score: Array) -> Array:
